@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <tutti/detail/export.hpp>
 
-#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__) && defined(__FLT16_MAX__) && \
+#if !defined(TUTTI_DEVICE_CODE) && defined(__FLT16_MAX__) && \
     (defined(__F16C__) || defined(__AVX512FP16__) || defined(__aarch64__))
 #define TUTTI_HARDWARE_FLOAT16 1
 #endif

@@ -37,6 +37,10 @@ constexpr MemoryKind memory_kind_of() {
   if constexpr (std::is_same_v<Space, Kokkos::CudaSpace>) return MemoryKind::device;
   if constexpr (std::is_same_v<Space, Kokkos::CudaUVMSpace>) return MemoryKind::managed;
   if constexpr (std::is_same_v<Space, Kokkos::CudaHostPinnedSpace>) return MemoryKind::pinned;
+#elif defined(KOKKOS_ENABLE_HIP)
+  if constexpr (std::is_same_v<Space, Kokkos::HIPSpace>) return MemoryKind::device;
+  if constexpr (std::is_same_v<Space, Kokkos::HIPManagedSpace>) return MemoryKind::managed;
+  if constexpr (std::is_same_v<Space, Kokkos::HIPHostPinnedSpace>) return MemoryKind::pinned;
 #endif
   return std::is_same_v<Space, Kokkos::HostSpace> ? MemoryKind::host : MemoryKind::detect;
 }
@@ -78,6 +82,9 @@ template <typename Space>
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>)
     return Stream(StreamKind::cuda, static_cast<void*>(space.cuda_stream()));
+#elif defined(KOKKOS_ENABLE_HIP)
+  if constexpr (std::is_same_v<Space, Kokkos::HIP>)
+    return Stream(StreamKind::cuda, static_cast<void*>(space.hip_stream()));
 #endif
   return {};
 }

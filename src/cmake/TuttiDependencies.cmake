@@ -44,6 +44,12 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 
+# The library of the devices' runtime; empty in a build for host memory.
+set(TUTTI_DEVICE_RUNTIME "")
 if(TUTTI_ENABLE_CUDA)
   find_package(CUDAToolkit 12 REQUIRED)
+  set(TUTTI_DEVICE_RUNTIME CUDA::cudart)
+elseif(TUTTI_ENABLE_HIP)
+  find_package(hip 5.2 REQUIRED CONFIG HINTS ENV ROCM_PATH /opt/rocm)
+  set(TUTTI_DEVICE_RUNTIME hip::host)
 endif()

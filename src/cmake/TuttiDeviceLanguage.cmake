@@ -1,20 +1,36 @@
 # The language of sources that a GPU runs, and of those that read Kokkos' headers. The former are CUDA where device memory
-# is built and nvcc is found; the latter where Kokkos has CUDA, since only nvcc reads its headers then. Else they are C++,
-# and what a GPU would run is left out.
+# is built and nvcc is found, and HIP where Kokkos has HIP; the latter where Kokkos has a device, since only that language's
+# compiler reads its headers then. Else they are C++, and what a GPU would run is left out. HIP is a language of the C++
+# compiler, as Kokkos wants it.
 option(TUTTI_ENABLE_DEVICE_KERNELS "Compile the kernels for GPUs, where TUTTI_ENABLE_CUDA is on and nvcc is found" ON)
 set(TUTTI_KOKKOS_HAS_CUDA OFF)
+set(TUTTI_KOKKOS_HAS_HIP OFF)
+set(TUTTI_DEVICE_LANGUAGE "")
 if(Kokkos_ENABLE_CUDA)
   set(TUTTI_KOKKOS_HAS_CUDA ON)
+  set(TUTTI_DEVICE_LANGUAGE CUDA)
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES ${Kokkos_CUDA_ARCHITECTURES})
   endif()
+elseif(Kokkos_ENABLE_HIP)
+  set(TUTTI_KOKKOS_HAS_HIP ON)
+  set(TUTTI_DEVICE_LANGUAGE HIP)
+  set(TUTTI_HIP_FLAGS "" CACHE STRING "Options of the compiler for HIP, where it does not find ROCm by itself")
+  if(NOT CMAKE_HIP_ARCHITECTURES)
+    set(CMAKE_HIP_ARCHITECTURES ${Kokkos_HIP_ARCHITECTURES})
+  endif()
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "Kokkos (${Kokkos_DIR}) has HIP, which ${CMAKE_CXX_COMPILER} does not compile: set "
+      "CMAKE_CXX_COMPILER to ROCm's clang++, amdclang++ or hipcc")
+  endif()
+elseif(TUTTI_ENABLE_HIP)
+  message(STATUS "Device kernels are left out: Kokkos ${TUTTI_KOKKOS_VERSION} has no HIP (Kokkos_ROOT)")
 endif()
 
-set(TUTTI_HAS_DEVICE_KERNELS ${TUTTI_KOKKOS_HAS_CUDA})
-if(TUTTI_ENABLE_CUDA AND TUTTI_ENABLE_DEVICE_KERNELS AND NOT TUTTI_HAS_DEVICE_KERNELS)
+if(TUTTI_ENABLE_CUDA AND TUTTI_ENABLE_DEVICE_KERNELS AND NOT TUTTI_DEVICE_LANGUAGE)
   find_program(CMAKE_CUDA_COMPILER nvcc HINTS ${CUDAToolkit_ROOT} ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
   if(CMAKE_CUDA_COMPILER)
-    set(TUTTI_HAS_DEVICE_KERNELS ON)
+    set(TUTTI_DEVICE_LANGUAGE CUDA)
     if(NOT CMAKE_CUDA_ARCHITECTURES)
       set(CMAKE_CUDA_ARCHITECTURES 90)  # and newer ones, whose driver compiles its intermediate code
     endif()
@@ -23,31 +39,37 @@ if(TUTTI_ENABLE_CUDA AND TUTTI_ENABLE_DEVICE_KERNELS AND NOT TUTTI_HAS_DEVICE_KE
   endif()
 endif()
 
-if(TUTTI_HAS_DEVICE_KERNELS)
-  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
-  enable_language(CUDA)
+set(TUTTI_HAS_DEVICE_KERNELS OFF)
+if(TUTTI_DEVICE_LANGUAGE)
+  set(TUTTI_HAS_DEVICE_KERNELS ON)
+  if(TUTTI_DEVICE_LANGUAGE STREQUAL CUDA)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+    enable_language(CUDA)
+  else()
+    set(CMAKE_HIP_COMPILER_VERSION ${CMAKE_CXX_COMPILER_VERSION})
+  endif()
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has C++20
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
   endif()
-  if(TUTTI_KOKKOS_HAS_CUDA)
+  if(TUTTI_KOKKOS_HAS_CUDA OR TUTTI_KOKKOS_HAS_HIP)
     set(launcher "Kokkos ${TUTTI_KOKKOS_VERSION}")
   else()
     set(launcher "CUDA, since Kokkos ${TUTTI_KOKKOS_VERSION} has none")
   endif()
-  message(STATUS "Device kernels: launched by ${launcher}; compiled by CUDA ${CMAKE_CUDA_COMPILER_VERSION} for "
-    "${CMAKE_CUDA_ARCHITECTURES}")
+  message(STATUS "Device kernels: launched by ${launcher}; compiled by ${TUTTI_DEVICE_LANGUAGE} "
+    "${CMAKE_${TUTTI_DEVICE_LANGUAGE}_COMPILER_VERSION} for ${CMAKE_${TUTTI_DEVICE_LANGUAGE}_ARCHITECTURES}")
 endif()
 
 # tutti_kokkos_sources(target source...): those that read Kokkos' headers.
 function(tutti_kokkos_sources target)
-  if(TUTTI_KOKKOS_HAS_CUDA)
+  if(TUTTI_KOKKOS_HAS_CUDA OR TUTTI_KOKKOS_HAS_HIP)
     tutti_device_sources(${target} ${ARGN})
   endif()
 endfunction()
 
-# tutti_device_sources(target [FUSED] source...): compiled by nvcc where there is one. Products and sums are fused in
-# FUSED sources only: what is reduced must not depend on who reduces it.
+# tutti_device_sources(target [FUSED] source...): compiled for the device where there is a compiler. Products and sums are
+# fused in FUSED sources only: what is reduced must not depend on who reduces it.
 function(tutti_device_sources target)
   cmake_parse_arguments(D "FUSED" "" "" ${ARGN})
   if(D_FUSED)
@@ -61,6 +83,13 @@ function(tutti_device_sources target)
       set_source_files_properties(${D_UNPARSED_ARGUMENTS} TARGET_DIRECTORY ${target} PROPERTIES
         COMPILE_OPTIONS ${host_options})
     endif()
+    return()
+  endif()
+  if(TUTTI_DEVICE_LANGUAGE STREQUAL HIP)
+    list(TRANSFORM CMAKE_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE architectures)
+    separate_arguments(flags NATIVE_COMMAND "${TUTTI_HIP_FLAGS}")
+    set_source_files_properties(${D_UNPARSED_ARGUMENTS} TARGET_DIRECTORY ${target} PROPERTIES
+      COMPILE_OPTIONS "-xhip;${architectures};${flags};${host_options}")
     return()
   endif()
   list(APPEND device_options --extended-lambda --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-maybe-uninitialized,${host_options})

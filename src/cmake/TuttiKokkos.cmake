@@ -1,6 +1,6 @@
 # Kokkos 3.4 to 5 as target tutti_kokkos, for what reads its headers, with the repair that Debian's copy (from Trilinos)
 # needs: its exported target names no headers, and they are not where its config says they are.
-# A Kokkos with CUDA: only nvcc reads its headers, so its target's flags are kept from other compilers.
+# A Kokkos with a device: only the compiler of the device reads its headers, so its target's flags are kept from other compilers.
 if(TARGET tutti_kokkos)
   return()
 endif()
@@ -62,9 +62,9 @@ endforeach()
 if(TARGET Kokkos::kokkoscore AND BUILD_SHARED_LIBS)
   tutti_require_shared_kokkos(Kokkos::kokkoscore)
 endif()
-if(TARGET Kokkos::kokkos AND Kokkos_ENABLE_CUDA)
+if(TARGET Kokkos::kokkos AND (Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP))
   target_include_directories(tutti_kokkos SYSTEM INTERFACE ${TUTTI_KOKKOS_INCLUDE})
-  # Its target's options of linking are nvcc's too.
+  # Its target's options of linking are the device compiler's too.
   get_target_property(core Kokkos::kokkoscore LOCATION)
   get_target_property(needed Kokkos::kokkoscore INTERFACE_LINK_LIBRARIES)
   target_link_libraries(tutti_kokkos INTERFACE ${core} ${needed})

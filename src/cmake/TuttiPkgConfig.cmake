@@ -17,6 +17,8 @@ foreach(library ${TUTTI_HWLOC_LIBRARY} ${TUTTI_SODIUM_LIBRARY} ${TUTTI_KOKKOS_CO
 endforeach()
 if(TUTTI_ENABLE_CUDA)
   string(APPEND pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart")
+elseif(TUTTI_ENABLE_HIP)
+  string(APPEND pc_private " -L${hip_LIB_INSTALL_DIR} -lamdhip64")
 endif()
 
 # The files find the prefix from their own place, so an installed tree may be moved.

@@ -1,7 +1,7 @@
 # Flags that every target of this project shares: tutti_warnings (private) and tutti_arch (private).
 add_library(tutti_warnings INTERFACE)
 target_compile_options(tutti_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wno-maybe-uninitialized;-Wno-restrict>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-restrict>>
   $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wshadow>)
 if(TUTTI_ENABLE_WERROR)
   target_compile_options(tutti_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX,C>:-Werror>)

@@ -52,9 +52,8 @@ std::uint64_t capture_of(const Context& comm, const Signature& signature, const 
   device::Runtime* runtime = device::runtime();
   if (runtime == nullptr)
     throw Error(ErrorCode::not_built,
-                fmt::format("{}, {}: a buffer is in device memory, and this library was built without CUDA; build it "
-                            "with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
-                            operation_name(signature.operation), comm.describe()));
+                fmt::format("{}, {}: a buffer is in device memory, and {}", operation_name(signature.operation),
+                            comm.describe(), device::no_runtime_text));
   return stream.kind == StreamKind::cuda ? runtime->capture_of(stream.handle) : 0;
 }
 

@@ -82,10 +82,8 @@ void check_message(const Context& comm, std::string_view call, const AnyBuffer& 
 }
 
 [[noreturn]] void refuse_device(const Context& comm, std::string_view call) {
-  throw Error(ErrorCode::not_built,
-              fmt::format("{}, {}: argument buffer is in device memory, and this library was built without CUDA; "
-                          "build it with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
-                          call, comm.describe()));
+  throw Error(ErrorCode::not_built, fmt::format("{}, {}: argument buffer is in device memory, and {}", call,
+                                                comm.describe(), device::no_runtime_text));
 }
 
 /// Returns true if the buffer is in device memory.

@@ -30,7 +30,7 @@ void wait_until(const IsDone& is_done) {
 
 std::string why_no_device() {
   lower::Runtime* found = lower::runtime();
-  if (found == nullptr) return "this library was built without CUDA (TUTTI_ENABLE_CUDA)";
+  if (found == nullptr) return lower::no_runtime_text;
   try {
     return found->device_count() > 0 ? "" : "no GPU was found";
   } catch (const Error& error) {

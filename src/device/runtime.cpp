@@ -21,9 +21,7 @@ Runtime* runtime() noexcept {
 
 Runtime& required_runtime(const char* what) {
   if (Runtime* found = runtime()) return *found;
-  throw Error(ErrorCode::not_built, std::string(what) +
-                                        ": this library was built without CUDA; build it with "
-                                        "TUTTI_ENABLE_CUDA=ON, or use host memory");
+  throw Error(ErrorCode::not_built, std::string(what) + ": " + no_runtime_text);
 }
 
 Runtime* replace_runtime(Runtime* other) noexcept {

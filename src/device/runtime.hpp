@@ -10,18 +10,22 @@
 
 namespace tutti::detail::device {
 
-/// A cudaStream_t (null: the default stream), a cudaEvent_t.
+/// A cudaStream_t or hipStream_t (null: the default stream), a cudaEvent_t or hipEvent_t.
 using StreamHandle = void*;
 using EventHandle = void*;
-/// A cudaGraphExec_t.
+/// A cudaGraphExec_t or hipGraphExec_t.
 using GraphHandle = void*;
 using Uuid = std::array<unsigned char, 16>;
 
 /// How open captures restrict this thread's calls; the values are CUDA's. Counterpart: cudaStreamCaptureMode.
 enum class CaptureMode : std::uint8_t { global, thread_local_, relaxed };
 
-/// The part of the CUDA runtime that the library uses, and the seam for tests. A failure throws Error: cuda, with
-/// CUDA's own text, or out_of_memory. Nothing here waits for a device unless it says so. Any thread.
+/// Whose devices a runtime drives: CUDA's or HIP's.
+enum class Vendor : std::uint8_t { nvidia, amd };
+
+/// The part of the CUDA runtime, or of HIP's twin of it, that the library uses, and the seam for tests. A failure
+/// throws Error: cuda, with the runtime's own text, or out_of_memory. Nothing here waits for a device unless it says
+/// so. Any thread.
 class Runtime {
  public:
   struct Pointer {
@@ -31,6 +35,7 @@ class Runtime {
 
   virtual ~Runtime() = default;
 
+  [[nodiscard]] virtual Vendor vendor() const noexcept { return Vendor::nvidia; }
   /// Whether this process already uses a device. Asking does not start using one.
   [[nodiscard]] virtual bool has_context() noexcept = 0;
   [[nodiscard]] virtual int device_count() = 0;
@@ -121,9 +126,14 @@ class Runtime {
   virtual void load_kernel(const void* kernel);
 };
 
-/// The runtime of this process; null in a build without CUDA.
+/// The problem of a build without a runtime, and its remedy.
+inline constexpr const char* no_runtime_text =
+    "this library was built without CUDA and HIP; build it with TUTTI_ENABLE_CUDA=ON or TUTTI_ENABLE_HIP=ON, or use "
+    "host "
+    "memory";
+/// The runtime of this process; null in a build without CUDA and HIP.
 [[nodiscard]] Runtime* runtime() noexcept;
-/// Like runtime(), but throws not_built, naming the feature `what`, in a build without CUDA.
+/// Like runtime(), but throws not_built, naming the feature `what`, in such a build.
 [[nodiscard]] Runtime& required_runtime(const char* what);
 
 /// Tests only: installs another runtime (null: that of the build) and returns the one installed before, or null. Memory

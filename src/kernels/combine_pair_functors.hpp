@@ -47,7 +47,8 @@ struct LocationFunctor {
 
   TUTTI_FUNCTION void store(Value* target, const Acc& a) const {
     const Acc kept = a;
-    if constexpr (sizeof(Value) != sizeof(V) + sizeof(I)) std::memset(static_cast<void*>(target), 0, sizeof(Value));
+    if constexpr (sizeof(Value) != sizeof(V) + sizeof(I))
+      __builtin_memset(static_cast<void*>(target), 0, sizeof(Value));
     target->value = Order::decode(kept.key);
     target->index = kept.index;
   }

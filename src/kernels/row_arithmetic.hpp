@@ -44,6 +44,8 @@ TUTTI_FUNCTION float row_value(float16_t x) {
   float wide;
   asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits));
   return wide;
+#elif defined(TUTTI_DEVICE_CODE)
+  return static_cast<float>(__builtin_bit_cast(_Float16, x.bits));
 #else
   return detail::widen_float16(x.bits);
 #endif

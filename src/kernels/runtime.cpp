@@ -26,12 +26,15 @@ void finalize_kokkos() {
   if (Kokkos::is_initialized()) Kokkos::finalize();
 }
 
-/// The device that this process has chosen, if Kokkos has CUDA; -1 if there is none.
+/// The device that this process has chosen, if Kokkos has one; -1 if there is none.
 int chosen_device() {
   int device = 0;
 #if defined(KOKKOS_ENABLE_CUDA)
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 || cudaGetDevice(&device) != cudaSuccess) return -1;
+#elif defined(KOKKOS_ENABLE_HIP)
+  int count = 0;
+  if (hipGetDeviceCount(&count) != hipSuccess || count == 0 || hipGetDevice(&device) != hipSuccess) return -1;
 #endif
   return device;
 }

@@ -41,7 +41,7 @@ std::string features_text(const Surroundings& here) {
          line("single copy", yes(here.single_copy, here.shm_report)) + line("XPMEM", yes(here.mapped_copy, "")) +
          line("progress in MPI", (here.progress_hook ? "yes: " : "no: ") + here.progress_report) +
          line("NCCL", yes(here.device.nccl_version != 0, here.device.nccl_report)) +
-         line("device memory", yes(here.device.built, "built without TUTTI_ENABLE_CUDA")) +
+         line("device memory", yes(here.device.built, "built without TUTTI_ENABLE_CUDA and TUTTI_ENABLE_HIP")) +
          line("device kernels",
               fmt::format("launched by {}", kernels::device::launcher_text(kernels::device::launcher())));
 }

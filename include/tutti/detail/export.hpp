@@ -17,3 +17,7 @@
 #else
 #define TUTTI_FUNCTION inline
 #endif
+/// Defined where that compiler compiles for the device.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define TUTTI_DEVICE_CODE
+#endif

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <optional>
@@ -24,22 +25,39 @@
 namespace tutti::detail {
 namespace {
 
+bool drives_amd() { return device::runtime()->vendor() == device::Vendor::amd; }
+
 /// MPICH's.
 CudaAnswer ask_gpu_query() {
   using Query = int (*)(int, int*);
-  constexpr int cuda = 0;  // MPIX_GPU_SUPPORT_CUDA of MPICH
+  constexpr int cuda = 0;  // MPIX_GPU_SUPPORT_CUDA, MPIX_GPU_SUPPORT_HIP of MPICH
+  constexpr int hip = 2;
   const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"));
   if (query == nullptr) return {};
   int supported = 0;
-  if (query(cuda, &supported) != MPI_SUCCESS) return {};
+  if (query(drives_amd() ? hip : cuda, &supported) != MPI_SUCCESS) return {};
   return {supported != 0, "MPIX_GPU_query_support"};
 }
 
-CudaAnswer ask_cuda_query() {
+/// Open MPI has the one for AMD by the name of ROCm, MPICH by that of HIP.
+CudaAnswer ask_vendor_query() {
   using Query = int (*)();
-  const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
-  if (query == nullptr) return {};
-  return {query() != 0, "MPIX_Query_cuda_support"};
+  const auto ask = [](const char* name) -> CudaAnswer {
+    const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, name));
+    if (query == nullptr) return {};
+    return {query() != 0, name};
+  };
+  if (!drives_amd()) return ask("MPIX_Query_cuda_support");
+  const CudaAnswer answer = ask("MPIX_Query_rocm_support");
+  return answer.says ? answer : ask("MPIX_Query_hip_support");
+}
+
+/// Cray MPICH has no query, but a variable, which is read by MPI_Init.
+CudaAnswer ask_variable() {
+  constexpr const char* variable = "MPICH_GPU_SUPPORT_ENABLED";
+  const char* value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') return {};
+  return {std::string_view(value) != "0", variable};
 }
 
 #if MPI_VERSION >= 4
@@ -53,9 +71,8 @@ CudaAnswer ask_memory_kinds() {
   int found = 0;
   const int code = MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found);
   MPI_Info_free(&info);
-  const bool lists_cuda =
-      code == MPI_SUCCESS && found != 0 && std::string_view(value).find("cuda") != std::string_view::npos;
-  if (!lists_cuda) return {};
+  const char* kind = drives_amd() ? "rocm" : "cuda";
+  if (code != MPI_SUCCESS || found == 0 || std::string_view(value).find(kind) == std::string_view::npos) return {};
   return {true, "the info key mpi_memory_alloc_kinds"};
 }
 #else
@@ -63,7 +80,7 @@ CudaAnswer ask_memory_kinds() { return {}; }
 #endif
 
 CudaAnswer ask_mpi() {
-  for (const CudaAnswer& answer : {ask_gpu_query(), ask_cuda_query(), ask_memory_kinds()})
+  for (const CudaAnswer& answer : {ask_gpu_query(), ask_vendor_query(), ask_memory_kinds(), ask_variable()})
     if (answer.says) return answer;
   return {};
 }

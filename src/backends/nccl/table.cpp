@@ -15,6 +15,13 @@ namespace {
 
 std::atomic<const Table*> replaced{nullptr};
 
+#ifdef TUTTI_HAVE_RCCL
+constexpr const char* library_name = "librccl.so.1";
+constexpr bool lacks_functions = true;  ///< RCCL states a version of NCCL, and may lack functions of it
+#else
+constexpr const char* library_name = "libnccl.so.2";
+constexpr bool lacks_functions = false;
+#endif
 constexpr const char* launch_order = "NCCL_LAUNCH_ORDER_IMPLICIT";
 constexpr const char* remedy = "install NCCL 2.18 or newer, or name its library by TUTTI_NCCL_LIBRARY";
 
@@ -23,7 +30,7 @@ std::vector<std::string> places(const std::string& path) {
   if (!path.empty()) return {path};
   const char* named = std::getenv("TUTTI_NCCL_LIBRARY");
   if (named != nullptr && *named != '\0') return {named};
-  std::vector<std::string> all{"libnccl.so.2"};
+  std::vector<std::string> all{library_name};
 #ifdef TUTTI_NCCL_BUILD_LIBRARY
   all.emplace_back(TUTTI_NCCL_BUILD_LIBRARY);
 #endif
@@ -42,19 +49,22 @@ void* open_library(const std::string& path) {
   throw Error(ErrorCode::not_supported, fmt::format("no NCCL library could be opened ({}); {}", reasons, remedy));
 }
 
+/// Of an RCCL that lacks a function, `version` becomes the last without it.
 template <typename Function>
-void look_up(void* library, const char* symbol, int since, int version, Function& function) {
+void look_up(void* library, const char* symbol, int since, int& version, Function& function) {
   if (version < since) return;
   function = reinterpret_cast<Function>(dlsym(library, symbol));
-  if (function == nullptr)
+  if (function != nullptr) return;
+  if (!lacks_functions || since <= oldest_version)
     throw Error(ErrorCode::not_supported, fmt::format("the NCCL library lacks {}, which version {} should have; {}",
                                                       symbol, version_text(version), remedy));
+  version = since - 1;
 }
 
 int version_of(void* library) {
   int (*get_version)(int*) = nullptr;
-  look_up(library, "ncclGetVersion", 0, oldest_version, get_version);
-  int version = 0;
+  int version = oldest_version;
+  look_up(library, "ncclGetVersion", 0, version, get_version);
   if (get_version(&version) != 0) throw Error(ErrorCode::not_supported, "ncclGetVersion failed");
   if (version < oldest_version)
     throw Error(ErrorCode::not_supported,

@@ -10,7 +10,7 @@ namespace tutti::kernels::device {
 
 template <typename T>
 TUTTI_FUNCTION T fetch_add(T* to, T x) {
-#if defined(__CUDA_ARCH__)
+#if defined(TUTTI_DEVICE_CODE)
   if constexpr (sizeof(T) == sizeof(unsigned long long))
     return static_cast<T>(atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x)));
   else
@@ -21,7 +21,7 @@ TUTTI_FUNCTION T fetch_add(T* to, T x) {
 }
 
 TUTTI_FUNCTION void keep_larger(std::uint64_t* to, std::uint64_t x) {
-#if defined(__CUDA_ARCH__)
+#if defined(TUTTI_DEVICE_CODE)
   atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
 #else
   std::atomic_ref<std::uint64_t> there(*to);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <exception>
-#include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <tutti/detail/launch/kernel.hpp>
 #include <tutti/detail/launch/kokkos.hpp>
 #include <tutti/error.hpp>
-#include <utility>
+#include <vector>
 
 #include "device/beside_captures.hpp"
+#include "device/vendor.hpp"
 #include "kernels/device/load_at_rest.hpp"
 #include "kernels/runtime.hpp"
 
@@ -23,6 +23,8 @@ using tutti::detail::device::required_runtime;
   throw Error(ErrorCode::cuda, "a kernel could not be launched: " + why);
 }
 
+using Instance = std::shared_ptr<const DeviceSpace>;
+
 class Instances {
  public:
   /// Never destroyed; empty from Kokkos' end on.
@@ -31,43 +33,49 @@ class Instances {
     return *only;
   }
 
-  DeviceSpace of(StreamHandle stream) {
-    const Key key(required_runtime("kernels on device memory").current_device(), stream);
-    std::optional<DeviceSpace> found = find(key);
-    if (found) return *std::move(found);
+  Instance of(StreamHandle stream) {
+    const Key key{required_runtime("kernels on device memory").current_device(), stream};
+    Instance found = find(key);
+    if (found) return found;
     if (required_runtime("kernels on device memory").capture_of(stream) != 0)
       throw Error(ErrorCode::not_supported,
                   "capture: no kernel of Tutti has run on this stream yet; make the call once before the capture");
-    load_at_rest(key.first, [&] { found = make(key); });
-    return *std::move(found);
+    load_at_rest(key.device, [&] { found = make(key); });
+    return found;
   }
 
  private:
-  using Key = std::pair<int, StreamHandle>;
+  struct Key {
+    int device;
+    StreamHandle stream;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
   struct Kept {
-    DeviceSpace space;
+    Key key;
+    Instance instance;
     std::uint64_t last_use;
   };
   static constexpr std::size_t most = 32;
 
-  std::optional<DeviceSpace> find(const Key& key) {
+  /// Null if there is none.
+  Instance find(const Key& key) {
     const std::lock_guard lock(mutex_);
-    const auto at = all_.find(key);
-    if (at == all_.end()) return std::nullopt;
-    at->second.last_use = ++uses_;
-    return at->second.space;
+    const auto at = std::find_if(all_.begin(), all_.end(), [&](const Kept& kept) { return kept.key == key; });
+    if (at == all_.end()) return nullptr;
+    at->last_use = ++uses_;
+    return at->instance;
   }
 
-  DeviceSpace make(const Key& key) {
+  Instance make(const Key& key) {
     if (!ensure_kokkos(KokkosUse::device)) throw_failed("Kokkos finds no device");
     const std::lock_guard lock(mutex_);
     if (!is_hooked_) Kokkos::push_finalize_hook([] { all().clear(); });
     is_hooked_ = true;
     if (all_.size() >= most)
       all_.erase(std::min_element(all_.begin(), all_.end(),
-                                  [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
-    DeviceSpace made(static_cast<cudaStream_t>(key.second));
-    all_.emplace(key, Kept{made, ++uses_});
+                                  [](const Kept& a, const Kept& b) { return a.last_use < b.last_use; }));
+    auto made = std::make_shared<const DeviceSpace>(static_cast<TUTTI_GPU(Stream_t)>(key.stream));
+    all_.push_back({key, made, ++uses_});
     return made;
   }
 
@@ -77,7 +85,7 @@ class Instances {
   }
 
   std::mutex mutex_;
-  std::map<Key, Kept> all_;
+  std::vector<Kept> all_;
   std::uint64_t uses_ = 0;
   bool is_hooked_ = false;
 };
@@ -85,20 +93,20 @@ class Instances {
 }  // namespace
 
 void launch_checked(StreamHandle stream, const std::function<void(const DeviceSpace&)>& launch) {
-  // Before a loop over teams Kokkos asks CUDA for memory of no bytes.
+  // Before a loop over teams Kokkos asks the runtime for memory of no bytes.
   const tutti::detail::device::BesideCaptures beside;
-  const cudaError_t before = cudaPeekAtLastError();
+  const TUTTI_GPU(Error_t) before = TUTTI_GPU(PeekAtLastError)();
   try {
-    launch(Instances::all().of(stream));
+    launch(*Instances::all().of(stream));
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
     throw_failed(e.what());
   }
-  const cudaError_t after = cudaPeekAtLastError();
-  if (after == before || after == cudaSuccess) return;
-  (void)cudaGetLastError();
-  throw_failed(cudaGetErrorString(after));
+  const TUTTI_GPU(Error_t) after = TUTTI_GPU(PeekAtLastError)();
+  if (after == before || after == TUTTI_GPU(Success)) return;
+  (void)TUTTI_GPU(GetLastError)();
+  throw_failed(TUTTI_GPU(GetErrorString)(after));
 }
 
 }  // namespace tutti::kernels::device

@@ -7,7 +7,7 @@
 #include "kernels/device/words.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-#if defined(__CUDA_ARCH__)
+#if defined(TUTTI_DEVICE_CODE)
 #define TUTTI_UNROLL _Pragma("unroll")
 #else
 #define TUTTI_UNROLL
@@ -23,7 +23,7 @@ template <Values Kind, typename T, std::size_t Width>
 TUTTI_FUNCTION void load_pack_of(T (&to)[Width], const T* from) {
   [[maybe_unused]] constexpr bool is_constant = Kind == Values::constant;
   constexpr std::size_t bytes = sizeof(T) * Width;
-#if defined(__CUDA_ARCH__)
+#if defined(TUTTI_DEVICE_CODE)
   if constexpr (bytes % 16 == 0) {
     TUTTI_UNROLL
     for (std::size_t k = 0; k < bytes / 16; ++k) {
@@ -61,7 +61,7 @@ TUTTI_FUNCTION void load_constant_pack(T (&to)[Width], const T* from) {
 template <typename T, std::size_t Width>
 TUTTI_FUNCTION void store_pack(T* to, const T (&from)[Width]) {
   constexpr std::size_t bytes = sizeof(T) * Width;
-#if defined(__CUDA_ARCH__)
+#if defined(TUTTI_DEVICE_CODE)
   if constexpr (bytes % 16 == 0) {
     TUTTI_UNROLL
     for (std::size_t k = 0; k < bytes / 16; ++k) {

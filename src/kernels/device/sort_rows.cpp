@@ -6,9 +6,18 @@
 #include <string>
 #include <vector>
 
-#if defined(__CUDACC__)
-#include <cub/device/device_radix_sort.cuh>
 #include <tutti/kernels/launch.hpp>
+
+// hipCUB has CUB's interface; a HIP without it, such as Debian's, has no sort.
+#if defined(__HIPCC__) && __has_include(<hipcub/hipcub.hpp>)
+#include <hipcub/hipcub.hpp>
+#define TUTTI_CUB hipcub
+#elif defined(__CUDACC__) && !defined(__HIPCC__)
+#include <cub/device/device_radix_sort.cuh>
+#define TUTTI_CUB cub
+#endif
+#if defined(TUTTI_CUB)
+#include "device/vendor.hpp"
 #endif
 
 namespace tutti::kernels::device {
@@ -26,16 +35,15 @@ void sort_on_host(const SortPlaces& places) {
   }
 }
 
-#if defined(__CUDACC__)
+#if defined(TUTTI_CUB)
 int sort_on_device(const SortPlaces& places, unsigned bits, void* scratch, std::size_t& scratch_bytes,
                    StreamHandle stream) {
-  cub::DoubleBuffer<std::uint32_t> keys(places.keys[0], places.keys[1]);
-  cub::DoubleBuffer<std::uint32_t> values(places.values[0], places.values[1]);
-  const cudaError_t error = cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, keys, values, places.count, 0,
-                                                            static_cast<int>(bits), static_cast<cudaStream_t>(stream));
-  if (error != cudaSuccess) {
-    throw Error(ErrorCode::cuda, std::string("sorting rows on the device: ") + cudaGetErrorString(error));
-  }
+  TUTTI_CUB::DoubleBuffer<std::uint32_t> keys(places.keys[0], places.keys[1]);
+  TUTTI_CUB::DoubleBuffer<std::uint32_t> values(places.values[0], places.values[1]);
+  tutti::detail::device::check(
+      TUTTI_CUB::DeviceRadixSort::SortPairs(scratch, scratch_bytes, keys, values, places.count, 0,
+                                            static_cast<int>(bits), static_cast<TUTTI_GPU(Stream_t)>(stream)),
+      "sorting rows on the device");
   return keys.selector;
 }
 
@@ -63,7 +71,7 @@ void load_sorting(StreamHandle stream) {
 
 std::size_t sort_scratch_bytes([[maybe_unused]] const SortPlaces& places, [[maybe_unused]] unsigned bits) {
   std::size_t bytes = 0;
-#if defined(__CUDACC__)
+#if defined(TUTTI_CUB)
   if (!runs_on_host()) static_cast<void>(sort_on_device(places, bits, nullptr, bytes, nullptr));
 #endif
   return bytes;
@@ -75,7 +83,7 @@ int sort_rows(const SortPlaces& places, [[maybe_unused]] unsigned bits, [[maybe_
     tutti::detail::device::runtime()->run_host(stream, [places] { sort_on_host(places); });
     return 1;
   }
-#if defined(__CUDACC__)
+#if defined(TUTTI_CUB)
   static Kernel sorting;
   sorting.load(stream, [&] { load_sorting(stream); });
   return sort_on_device(places, bits, scratch, scratch_bytes, stream);

@@ -19,7 +19,7 @@ inline bool is_aligned(const void* address) { return reinterpret_cast<std::uintp
 TUTTI_FUNCTION Words load_words(const void* from) {
 #if defined(__CUDA_ARCH__)
   return __builtin_bit_cast(Words, *static_cast<const uint4*>(from));
-#else
+#else  // one access, by its alignment
   return *static_cast<const Words*>(from);
 #endif
 }

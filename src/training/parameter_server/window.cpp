@@ -142,8 +142,7 @@ void RowWindow::finish(const char* what) {
   requests_.clear();
   // All requests are complete. The standard's memory model wants the flush, which waits for nothing.
   std::ranges::sort(targets_);
-  const auto repeated = std::ranges::unique(targets_);
-  targets_.erase(repeated.begin(), repeated.end());
+  targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
   for (const int target : targets_) check_mpi(MPI_Win_flush(target, window_), "MPI_Win_flush");
   targets_.clear();
   ++trips_;

@@ -24,16 +24,22 @@ bool spoils_managed = false;
 int sends_in_traffic = 0;
 /// The next send is an error of the MPI.
 bool refuses = false;
+/// Whose device memory the MPI takes, and whether it has MPICH's question for that.
+constexpr int cuda = 0;
+constexpr int hip = 2;
+int supported_kind = cuda;
+bool has_gpu_query = true;
 
 }  // namespace
 
 // In the places of the MPI's: the library finds these by name.
-extern "C" int MPIX_GPU_query_support(int /*kind*/, int* supported) {
-  *supported = says_yes ? 1 : 0;
-  return MPI_SUCCESS;
+extern "C" int MPIX_GPU_query_support(int kind, int* supported) {
+  *supported = says_yes && kind == supported_kind ? 1 : 0;
+  return has_gpu_query ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-extern "C" int MPIX_Query_cuda_support() { return says_yes ? 1 : 0; }
+extern "C" int MPIX_Query_cuda_support() { return says_yes && supported_kind == cuda ? 1 : 0; }
+extern "C" int MPIX_Query_rocm_support() { return says_yes && supported_kind == hip ? 1 : 0; }
 
 extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                          MPI_Request* request) {
@@ -67,6 +73,9 @@ class CudaAware : public ::testing::Test {
   void TearDown() override {
     says_yes = false;
     spoils_from = ~std::size_t{0};
+    supported_kind = cuda;
+    has_gpu_query = true;
+    runtime().be_of(detail::device::Vendor::nvidia);
   }
   void expect(bool answer, const char* part) {
     std::string why;
@@ -82,6 +91,22 @@ TEST_F(CudaAware, TheVariableAndTheQuery) {
   expect(false, "says no");
   says_yes = true;
   expect(true, "arrived intact");
+}
+
+/// An MPI that takes the memory of one vendor's devices says so by the question for that vendor.
+TEST_F(CudaAware, TheQueriesAreThoseOfTheVendor) {
+  using detail::device::Vendor;
+  if (is_switched_off()) GTEST_SKIP() << "nothing is asked";
+  says_yes = true;
+  for (const bool asks_mpich : {true, false})
+    for (const auto& [vendor, kind] : {std::pair(Vendor::nvidia, cuda), std::pair(Vendor::amd, hip)})
+      for (const int supported : {cuda, hip}) {
+        has_gpu_query = asks_mpich;
+        supported_kind = supported;
+        runtime().be_of(vendor);
+        const char* query = asks_mpich ? "MPIX_GPU_query" : kind == cuda ? "MPIX_Query_cuda" : "MPIX_Query_rocm";
+        expect(supported == kind, query);
+      }
 }
 
 TEST_F(CudaAware, OneRankThatSaysNoIsEnough) {

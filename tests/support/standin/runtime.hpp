@@ -51,6 +51,9 @@ class Runtime final : public detail::device::Runtime {
   /// As inspect() and capture_of(), but without being counted among the library's calls.
   [[nodiscard]] MemoryKind kind_of(const void* address) const;
   [[nodiscard]] bool is_captured(StreamHandle stream) const;
+  /// Says that the devices are of another vendor.
+  void be_of(detail::device::Vendor vendor) { vendor_ = vendor; }
+  [[nodiscard]] detail::device::Vendor vendor() const noexcept override { return vendor_; }
   /// Lets all streams go on a little; true when all are empty.
   bool run_some();
   /// The hardware queue of a stream.
@@ -141,6 +144,7 @@ class Runtime final : public detail::device::Runtime {
   void note(const std::string& name, const std::string& what = {});
   [[nodiscard]] Pointer find(const void* address) const;
   std::unique_ptr<State> state_;
+  detail::device::Vendor vendor_ = detail::device::Vendor::nvidia;
   std::vector<std::string> record_;
   bool has_flags_ = true;
   int capability_ = 90;

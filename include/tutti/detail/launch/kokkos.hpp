@@ -17,11 +17,26 @@ namespace tutti::kernels::device {
 #if defined(KOKKOS_ENABLE_CUDA)
 #define TUTTI_KOKKOS_DEVICE
 using DeviceSpace = Kokkos::Cuda;
+#elif defined(KOKKOS_ENABLE_HIP)
+#define TUTTI_KOKKOS_DEVICE
+using DeviceSpace = Kokkos::HIP;
 #endif
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 
 template <typename Space>
 inline constexpr bool is_host_space = std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
+
+#if defined(TUTTI_DEVICE_CODE)
+/// The lanes of a warp meet, and see one another's writes.
+__device__ inline void sync_lanes() {
+#if defined(__CUDA_ARCH__)
+  __syncwarp();
+#else  // the lanes of a wavefront run in step
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+#endif
+}
+#endif
 
 /// A thread of a team, whose vector lanes share an item. Without a member, on the host: a thread outside any loop.
 template <typename Member>
@@ -35,9 +50,9 @@ class KokkosWarp {
 #endif
   template <typename Body>
   TUTTI_FUNCTION void each(std::size_t count, const Body& body) const {
-#if defined(__CUDA_ARCH__)
+#if defined(TUTTI_DEVICE_CODE)
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(*member_, count), body);
-    __syncwarp();  // as Kokkos does, but does not promise
+    sync_lanes();  // Kokkos does so on CUDA, and promises it nowhere
 #else
     if (member_ != nullptr) return Kokkos::parallel_for(Kokkos::ThreadVectorRange(*member_, count), body);
     for (std::size_t k = 0; k < count; ++k) body(k);
