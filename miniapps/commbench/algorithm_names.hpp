@@ -17,6 +17,7 @@ namespace tutti::commbench {
                                                        int root, Accumulation accumulation);
 
 /// All names that an operation has in a kind of memory, whatever the call. Local.
-[[nodiscard]] std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, Place memory);
+[[nodiscard]] std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation,
+                                                           MemorySpace memory);
 
 }  // namespace tutti::commbench

@@ -19,7 +19,7 @@ namespace tutti::commbench {
 [[nodiscard]] std::vector<Operation> parse_operations(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<Datatype> parse_types(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<ReduceKind> parse_ops(const std::vector<std::string>& names);
-[[nodiscard]] std::vector<Place> parse_memory(const std::vector<std::string>& names);
+[[nodiscard]] std::vector<MemorySpace> parse_memory(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<Mode> parse_modes(const std::vector<std::string>& names);
 
 }  // namespace tutti::commbench

@@ -98,9 +98,10 @@ ProcessIdentity own_identity(std::uint64_t number) {
   return {number, machine, is_known ? static_cast<std::uint64_t>(space.st_ino) : 0, getpid()};
 }
 
-ProcessWatch::ProcessWatch(pid_t process, Way way) noexcept : process_(process), is_told_(way == Way::told) {
+ProcessWatch::ProcessWatch(pid_t process, Method method) noexcept
+    : process_(process), is_told_(method == Method::told) {
   if (is_told_) return;
-  if (way == Way::descriptor) {
+  if (method == Method::descriptor) {
     descriptor_ = open_descriptor(process);
     is_gone_ = descriptor_ < 0 && errno == ESRCH;
   }
@@ -111,13 +112,13 @@ ProcessWatch::~ProcessWatch() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessIdentity& who, Way way) {
+std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessIdentity& who, Method method) {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
   auto& known = all.of_number[who.number];
   if (auto watch = known.lock()) return watch;
   std::erase_if(all.of_number, [&](const auto& entry) { return entry.first != who.number && entry.second.expired(); });
-  auto watch = std::make_shared<ProcessWatch>(who.process, way);
+  auto watch = std::make_shared<ProcessWatch>(who.process, method);
   watch->has_been_told_ = all.ended.contains(who.number);
   all.of_number[who.number] = watch;
   return watch;

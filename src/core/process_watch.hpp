@@ -29,14 +29,15 @@ struct ProcessIdentity {
 /// counts as alive.
 class ProcessWatch {
  public:
-  enum class Way : std::uint8_t { descriptor, start_time, told };
-  explicit ProcessWatch(pid_t process, Way way = Way::descriptor) noexcept;
+  enum class Method : std::uint8_t { descriptor, start_time, told };
+  explicit ProcessWatch(pid_t process, Method method = Method::descriptor) noexcept;
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
   /// The watch of a process, shared by all communicators with it. Any thread.
-  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who, Way way = Way::descriptor);
+  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who,
+                                                              Method method = Method::descriptor);
   /// Says that a process has ended. number: of its identity. Any thread.
   static void tell_ended(std::uint64_t number);
 

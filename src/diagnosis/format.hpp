@@ -49,7 +49,7 @@ struct alignas(64) Entry {
   std::atomic<std::uint64_t> end{0};     ///< ticks; 0: it is not over
   Facts facts{};
   std::atomic<State> state{State::none};
-  std::uint32_t place = 0;  ///< in the trace; 0: none
+  std::uint32_t trace_slot = 0;  ///< 0: none
 };
 static_assert(sizeof(Entry) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 

@@ -3,7 +3,7 @@
 
 namespace tutti::detail::shm {
 
-std::byte* Reached::find(const Exchange& exchange, int rank, bool output, const Range& range) {
+std::byte* Reached::find(const Exchange& exchange, int rank, bool output, const ByteRange& range) {
   if (!exchange.arena->mapped_copy() || range.bytes == 0) return nullptr;
   if (slots_.empty()) slots_.resize(2 * static_cast<std::size_t>(exchange.arena->size()));
   const std::size_t first = 2 * static_cast<std::size_t>(rank);

@@ -14,7 +14,7 @@ class Reached {
  public:
   /// The address, in this process, of a range of a rank's input or output, or null if the range cannot be attached. A
   /// run names the same range of a buffer every time.
-  [[nodiscard]] std::byte* find(const Exchange& exchange, int rank, bool output, const Range& range);
+  [[nodiscard]] std::byte* find(const Exchange& exchange, int rank, bool output, const ByteRange& range);
   void clear() noexcept { slots_.clear(); }
 
  private:
