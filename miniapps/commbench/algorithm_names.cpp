@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "algorithm_names.hpp"
+#include "names.hpp"
 
 #include <algorithm>
 #include <tutti/algorithms.hpp>

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "clock.hpp"
+#include "device_timer.hpp"
 
 namespace tutti::commbench {
 namespace {

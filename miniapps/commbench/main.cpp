@@ -9,7 +9,6 @@
 #include <set>
 #include <tutti/tutti.hpp>
 
-#include "algorithm_names.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/command_line/start.hpp"
 #include "common/show/text_file.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "clock.hpp"
+#include "device_timer.hpp"
 #include "experiment.hpp"
 #include "statistics.hpp"
 

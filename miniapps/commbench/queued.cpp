@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "clock.hpp"
+#include "device_timer.hpp"
 #include "experiment.hpp"
 
 namespace tutti::commbench {

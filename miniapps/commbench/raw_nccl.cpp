@@ -8,7 +8,7 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
-#include "algorithm_names.hpp"
+#include "names.hpp"
 #include "point.hpp"
 #include "team.hpp"
 

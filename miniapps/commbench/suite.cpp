@@ -5,8 +5,8 @@
 #include <cmath>
 #include <tutti/error.hpp>
 
-#include "algorithm_names.hpp"
 #include "experiment.hpp"
+#include "names.hpp"
 #include "statistics.hpp"
 
 namespace tutti::commbench {

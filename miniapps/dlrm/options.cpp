@@ -6,8 +6,6 @@
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
-#include "presets.hpp"
-#include "validate.hpp"
 
 namespace dlrm {
 

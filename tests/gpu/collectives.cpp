@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective with every datatype and operation on device buffers, in all forms, gives what it gives on the host.
-#include "commbench/algorithm_names.hpp"
 #include "commbench/names.hpp"
 #include "commbench/suite.hpp"
 #include "gpu/trial.hpp"
