@@ -5,9 +5,9 @@
   .ci/size.py [--root FOLDER] [--budgets]      # FOLDER: another checkout, such as that of a version before
 
 Prints files and lines by folder; the files outside the tests that name scatterv in code, which stand for the places that
-decide about an operation; the sources of src that a change of call/plan.hpp rebuilds; the members of Backend; and the
-types that bear one name of those that had too many meanings, aliases included. --budgets: fails if a count is above its
-budget."""
+decide about an operation; the sources of src that a change of call/plan.hpp rebuilds; the members of Backend; the files
+that are hardly worth a file; and the types that bear one name of those that had too many meanings, aliases included.
+--budgets: fails if a count is above its budget."""
 import argparse
 import collections
 import pathlib
@@ -19,6 +19,7 @@ CODE = {".cpp", ".hpp", ".h", ".c", ".f90", ".F90", ".py", ".def", ".inc", ".cu"
 HOUSE = ("include", "src", "bindings", "miniapps")
 WORDS = ("Place", "Call", "Part", "Way", "Range")  # one meaning each
 BUDGETS = {"files that name scatterv": 24, "sources rebuilt by call/plan.hpp": 50, "members of Backend": 8,
+           "files under 25 lines": 72,
            **{f"types named {word}": 1 for word in WORDS}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 COMMENT = re.compile(r"//.*?$|/\*.*?\*/", re.M | re.S)
@@ -72,6 +73,8 @@ def counts(root):
     names = sum(1 for path in outside if "scatterv" in COMMENT.sub("", text_of(path)).lower())
     found = {"files that name scatterv": names, "sources rebuilt by call/plan.hpp": rebuilt(root, "call/plan.hpp"),
              "members of Backend": members(text_of(root / "src" / "call" / "backend.hpp"), "Backend")}
+    found["files under 25 lines"] = sum(1 for path in outside if path.relative_to(root).parts[0] in HOUSE and
+                                        text_of(path).count("\n") < 25)
     house = [COMMENT.sub("", text_of(path)) for path in outside if path.relative_to(root).parts[0] in HOUSE]
     for word in WORDS:
         found[f"types named {word}"] = sum(len(types_named(word).findall(text)) for text in house)

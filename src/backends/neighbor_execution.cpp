@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/list.hpp"
 #include "backends/mpi/message.hpp"
-#include "backends/shm/backend.hpp"
 #include "backends/shm/waiting.hpp"
 #include "call/deferred_free.hpp"
 #include "kernels/pack.hpp"

@@ -11,8 +11,8 @@
 
 #include "call/check.hpp"
 #include "call/context.hpp"
+#include "core/hash.hpp"
 #include "core/mpi_call.hpp"
-#include "core/share_memory.hpp"
 #include "diagnosis/site.hpp"
 
 namespace tutti::detail {

@@ -20,7 +20,7 @@
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
 #include "device/beside_captures.hpp"
-#include "device/per_thread.hpp"
+#include "device/runtime.hpp"
 #include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
 #include "planner/overrides.hpp"

@@ -8,14 +8,13 @@
 #include <tutti/error.hpp>
 #include <tutti/memory.hpp>
 
-#include "backends/device_memory.hpp"
+#include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
 #include "call/check.hpp"
 #include "call/context.hpp"
 #include "core/arithmetic.hpp"
 #include "core/config.hpp"
-#include "core/log.hpp"
 #include "core/mpi_call.hpp"
 #include "core/random_word.hpp"
 #include "device/allocations.hpp"

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace tutti::detail {
 
@@ -58,6 +61,26 @@ class Hash {
   whole.add(bytes.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) whole.add(lanes[lane].value()).add(words[lane]);
   return whole.value();
+}
+
+/// Random bits of a counter: the output function of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom
+/// number generators, OOPSLA 2014). Any number of a stream can be made without the ones before it.
+[[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+/// Whether two lists of memory have a byte in common.
+[[nodiscard]] inline bool share_memory(const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
+  const auto overlap = [](Bytes x, Bytes y) {
+    const std::less<> is_before;
+    return !x.empty() && !y.empty() && is_before(x.data(), y.data() + y.size()) &&
+           is_before(y.data(), x.data() + x.size());
+  };
+  return std::any_of(a.begin(), a.end(),
+                     [&](Bytes x) { return std::any_of(b.begin(), b.end(), [&](Bytes y) { return overlap(x, y); }); });
 }
 
 }  // namespace tutti::detail

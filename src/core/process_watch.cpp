@@ -16,8 +16,9 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <string_view>
 
-#include "core/kernel_number.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -146,6 +147,15 @@ bool ProcessWatch::looks_ended() const noexcept {
   std::uint64_t known = 0;
   if (now.start != 0) start_time_.compare_exchange_strong(known, now.start);
   return now.has_ended || (known != 0 && known != now.start);
+}
+
+std::uint64_t kernel_number() {
+  char id[64] = {};
+  std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file == nullptr) return 0;
+  const std::size_t length = std::fread(id, 1, sizeof id, file);
+  (void)std::fclose(file);
+  return length == 0 ? 0 : Hash().add(std::string_view(id, length)).value() | 1U;
 }
 
 }  // namespace tutti::detail

@@ -58,4 +58,8 @@ class ProcessWatch {
   mutable std::atomic<std::uint64_t> start_time_{0};  ///< in ticks; used without a descriptor; 0: not seen yet
 };
 
+/// A number of the running kernel, equal for all processes and containers of a machine until it boots again; 0:
+/// unknown. Virtual machines that go on from one snapshot may have the same one.
+[[nodiscard]] std::uint64_t kernel_number();
+
 }  // namespace tutti::detail

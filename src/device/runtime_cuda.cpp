@@ -9,7 +9,7 @@
 
 #include "device/beside_captures.hpp"
 #include "device/driver.hpp"
-#include "device/runtime_built.hpp"
+#include "device/runtime.hpp"
 
 namespace tutti::detail::device {
 namespace {

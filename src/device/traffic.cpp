@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/traffic.hpp"
 
+#include <mpi.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "core/mpi_call.hpp"
+#include "device/beside_captures.hpp"
 #include "device/kept.hpp"
 
 namespace tutti::detail::device {
@@ -150,6 +156,15 @@ Ticket::~Ticket() {
 
 bool Ticket::is_first() const noexcept {
   return traffic_.state_->first_place.load(std::memory_order_acquire) == number_;
+}
+
+void give_way() {
+  const BesideCaptures beside;  // the MPI may use the device
+  progress();
+  int found = 0;
+  if (mpi_is_usable())
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  sched_yield();
 }
 
 }  // namespace tutti::detail::device

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "diagnosis/calls.hpp"
@@ -110,5 +113,12 @@ struct Parts {
   Same<TextRow>* texts;
   Same<Entry>* entries;
 };
+
+/// The name of this host, as recorders have it.
+[[nodiscard]] inline std::string host_name() {
+  std::array<char, 64> name{};
+  (void)gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 }  // namespace tutti::detail::flight

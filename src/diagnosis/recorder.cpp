@@ -16,9 +16,8 @@
 
 #include "core/config.hpp"
 #include "core/hash.hpp"
-#include "core/log.hpp"
 #include "diagnosis/fixed_text.hpp"
-#include "diagnosis/host_name.hpp"
+#include "diagnosis/format.hpp"
 #include "diagnosis/site_text.hpp"
 
 namespace tutti::detail::flight {

@@ -5,8 +5,8 @@
 
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
-#include "backends/shm/limits.hpp"
 #include "backends/shm/pieces.hpp"
+#include "backends/shm/registry.hpp"
 #include "operation/shape.hpp"
 #include "tools/protocol_view.hpp"
 #include "tools/units.hpp"

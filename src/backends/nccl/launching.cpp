@@ -11,7 +11,7 @@
 
 #include "call/progress.hpp"
 #include "device/beside_captures.hpp"
-#include "device/give_way.hpp"
+#include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
 namespace {

@@ -11,7 +11,6 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "device/allocations.hpp"
-#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "call/agreement.hpp"
-#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {

@@ -13,12 +13,15 @@
 #include <vector>
 
 #include "backends/shm/arena_pool.hpp"
-#include "backends/shm/backend.hpp"
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/peer_memory.hpp"
 #include "backends/shm/ring.hpp"
 #include "call/context.hpp"
+
+namespace tutti::detail {
+extern Backend shm_backend;
+}
 
 namespace tutti::detail::shm {
 

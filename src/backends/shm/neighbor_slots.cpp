@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "backends/shm/agreement.hpp"
-#include "backends/shm/persistent_turn.hpp"
-#include "core/mix_bits.hpp"
+#include "backends/shm/cell_use.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail::shm {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backends/shm/exchange.hpp"
-#include "backends/shm/memory_access.hpp"
+#include "backends/shm/peer_memory.hpp"
 #include "backends/shm/reached.hpp"
 #include "call/allocations.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/json.hpp"
+#include "diagnosis/trace/merge.hpp"
 
 #include <fmt/format.h>
 

@@ -22,7 +22,7 @@
 #include "core/process_watch.hpp"
 #include "core/random_word.hpp"
 #include "diagnosis/fixed_text.hpp"
-#include "diagnosis/host_name.hpp"
+#include "diagnosis/format.hpp"
 
 namespace tutti::detail::trace {
 namespace {

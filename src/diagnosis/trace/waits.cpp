@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/waits.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "diagnosis/trace/messages.hpp"
+#include "diagnosis/trace/merge.hpp"
 
 namespace tutti::detail::trace {
 namespace {

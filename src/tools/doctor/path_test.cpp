@@ -6,14 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/context.hpp"
 #include "core/stopwatch.hpp"
 #include "planner/candidates.hpp"
 #include "tools/doctor/gather.hpp"
 #include "tools/doctor/test_call.hpp"
 #include "tools/race.hpp"
-#include "tools/run_delay.hpp"
 
 namespace tutti::tools::doctor {
 namespace {

@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/trace/align.hpp"
 #include "diagnosis/trace/events.hpp"
-#include "diagnosis/trace/json.hpp"
-#include "diagnosis/trace/messages.hpp"
-#include "diagnosis/trace/offsets.hpp"
-#include "diagnosis/trace/waits.hpp"
+#include "diagnosis/trace/merge.hpp"
+#include "diagnosis/trace/world.hpp"
 
 namespace tutti::detail::trace {
 namespace {

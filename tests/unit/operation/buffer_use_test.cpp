@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/share_memory.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/hash.hpp"
-#include "core/share_memory.hpp"
 #include "diagnosis/site_text.hpp"
 #include "watch/envelopes.hpp"
 
