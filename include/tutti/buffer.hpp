@@ -71,9 +71,6 @@ constexpr Datatype datatype_in() {
 /// Returns true for MPI_IN_PLACE; throws for any other address.
 TUTTI_EXPORT bool require_mpi_in_place(const void* address);
 
-/// A range whose elements a buffer could have. Those that none can have are refused by a text.
-template <typename R>
-concept Range = std::ranges::range<R>;
 template <typename R>
 using ElementIn = std::remove_reference_t<std::ranges::range_reference_t<R>>;
 template <typename R>
@@ -124,11 +121,11 @@ std::size_t first_scalars(R& range, N n) {
   return wanted;
 }
 template <typename R>
-concept LongRange = Range<R> && !std::is_array_v<std::remove_reference_t<R>>;
+concept LongRange = std::ranges::range<R> && !std::is_array_v<std::remove_reference_t<R>>;
 
 /// An owning range that ends with the statement.
 template <typename T>
-concept Temporary = !std::is_lvalue_reference_v<T> && Range<T> && !std::ranges::borrowed_range<T> &&
+concept Temporary = !std::is_lvalue_reference_v<T> && std::ranges::range<T> && !std::ranges::borrowed_range<T> &&
                     !std::ranges::view<std::remove_cvref_t<T>>;
 template <typename... T>
 concept AnyTemporary = (Temporary<T> || ...);
@@ -175,7 +172,7 @@ struct ConstBuffer {
   requires(!std::is_void_v<T>) ConstBuffer(const T* address, const Layout& places) : ConstBuffer(address, 1, places) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
   /// A contiguous range: array, vector, span.
-  template <detail::Range R>
+  template <std::ranges::range R>
   ConstBuffer(const R& range)
       : data(detail::data_of(range)), count(detail::scalars_of(range)), type(detail::datatype_of_range<const R>()) {}
   /// The first `n` elements of a range that may be longer.
@@ -219,7 +216,7 @@ struct Buffer {
   requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, const Layout& places)
       : Buffer(address, 1, places) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
-  template <detail::Range R>
+  template <std::ranges::range R>
   requires(!std::same_as<std::remove_cvref_t<R>, Buffer>)
       Buffer(R&& range)  // NOLINT(bugprone-forwarding-reference-overload)
       : data(detail::writable(detail::data_of(range))),

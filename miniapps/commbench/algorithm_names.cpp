@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "algorithm_names.hpp"
+#include "names.hpp"
 
 #include <algorithm>
 #include <tutti/algorithms.hpp>
@@ -28,7 +28,7 @@ std::vector<std::string> algorithm_names(const Communicator& comm, const Point& 
   return names;
 }
 
-std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, Place memory) {
+std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, MemorySpace memory) {
   std::vector<std::string> names;
   for (const CallAlgorithm& algorithm : algorithms(comm, operation_name(operation), {.memory = kind_of(memory)}))
     names.push_back(algorithm.name);

@@ -69,12 +69,12 @@ void Buffers::renew() {
 
 std::optional<std::string> Buffers::fault_in(const std::byte* got, std::uint64_t iteration) const {
   const std::size_t size = point_.type.size();
-  for (const Part& part : shape_.result) {
-    const auto wrong = pattern_.first_wrong(got, part, iteration);
+  for (const ResultSlice& slice : shape_.result) {
+    const auto wrong = pattern_.first_wrong(got, slice, iteration);
     if (!wrong) continue;
-    const auto want = pattern_.expected(part, *wrong - part.at, iteration);
+    const auto want = pattern_.expected(slice, *wrong - slice.at, iteration);
     return fmt::format("element {} of {} is {} instead of {} (from ranks {} to {})", *wrong, shape_.recv,
-                       hexadecimal(got + *wrong * size, size), hexadecimal(want.data(), size), part.first, part.last);
+                       hexadecimal(got + *wrong * size, size), hexadecimal(want.data(), size), slice.first, slice.last);
   }
   const auto poison = reuse_ == Reuse::fresh ? std::byte{0} : static_cast<std::byte>(0xA5U + iteration % 2 * 0x11U);
   const std::size_t begin = shape_.result.empty() ? 0 : recv_bytes();

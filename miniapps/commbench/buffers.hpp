@@ -59,7 +59,7 @@ class Buffers {
 /// Reads as much memory as the caches hold, so that nothing else stays in them.
 class Evictor {
  public:
-  explicit Evictor(std::size_t bytes) : memory_(nullptr, Place::host, bytes) {}
+  explicit Evictor(std::size_t bytes) : memory_(nullptr, MemorySpace::host, bytes) {}
   void run();
 
  private:

@@ -13,12 +13,12 @@
 namespace tutti::commbench {
 
 /// One collective call with its arguments bound, to be made again and again.
-class Call {
+class MeasuredCall {
  public:
-  Call() = default;
-  virtual ~Call() = default;
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  MeasuredCall() = default;
+  virtual ~MeasuredCall() = default;
+  MeasuredCall(const MeasuredCall&) = delete;
+  MeasuredCall& operator=(const MeasuredCall&) = delete;
 
   /// The whole call, in its mode: blocking, or start and wait.
   virtual void run() = 0;
@@ -30,7 +30,7 @@ class Call {
   virtual void order() { wait(); }
 };
 
-/// Addresses and shape of one call; they must stay valid as long as the Call made of them.
+/// Addresses and shape of one call; they must stay valid as long as the MeasuredCall made of them.
 struct Arguments {
   Point point{};
   World world{};
@@ -43,17 +43,18 @@ struct Arguments {
 };
 
 /// A call of Tutti. `algorithm` as in tutti::Options. Collective for persistent ones; throws tutti::Error.
-[[nodiscard]] std::unique_ptr<Call> make_tutti_call(const Communicator& comm, const Arguments& arguments,
-                                                    const std::string& algorithm);
+[[nodiscard]] std::unique_ptr<MeasuredCall> make_tutti_call(const Communicator& comm, const Arguments& arguments,
+                                                            const std::string& algorithm);
 
 /// A call of the host MPI itself, on the communicator's own handle. Collective for persistent ones; throws
 /// NotApplicable where this MPI has no such type, operation, count or persistent form.
-[[nodiscard]] std::unique_ptr<Call> make_mpi_call(const Communicator& comm, const Arguments& arguments);
+[[nodiscard]] std::unique_ptr<MeasuredCall> make_mpi_call(const Communicator& comm, const Arguments& arguments);
 
 class RawNccl;
 
 /// A call of NCCL itself on the arguments' stream, as a program without Tutti makes it: one collective, or a group of
 /// sends and receives. Throws NotApplicable where NCCL has no such operation or type, or cannot be used.
-[[nodiscard]] std::unique_ptr<Call> make_nccl_call(RawNccl& nccl, const Communicator& comm, const Arguments& arguments);
+[[nodiscard]] std::unique_ptr<MeasuredCall> make_nccl_call(RawNccl& nccl, const Communicator& comm,
+                                                           const Arguments& arguments);
 
 }  // namespace tutti::commbench

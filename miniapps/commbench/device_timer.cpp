@@ -2,7 +2,6 @@
 #include <tutti/detail/launch/kernel.hpp>
 #include <tutti/error.hpp>
 
-#include "clock.hpp"
 #include "device_timer.hpp"
 
 #if TUTTI_HAVE_CUDA

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <tutti/device.hpp>
 
@@ -24,5 +25,13 @@ class DeviceTimer {
   struct State;
   std::shared_ptr<State> state_;
 };
+
+/// Seconds of the steady clock, which all processes of one machine share.
+[[nodiscard]] inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Computes on a small array until so many seconds have passed; gives the seconds that it really took.
+double compute_for(double seconds);
 
 }  // namespace tutti::commbench

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "clock.hpp"
+#include "device_timer.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -47,7 +47,7 @@ Experiment::Experiment(const Communicator& comm, const Settings& settings, const
   make_calls();
 }
 
-std::unique_ptr<Call> Experiment::make_call(std::size_t slot) {
+std::unique_ptr<MeasuredCall> Experiment::make_call(std::size_t slot) {
   Arguments arguments{point_, world_, &shape_, buffers_.send(slot), buffers_.recv(slot)};
   if (stream_) arguments.stream = stream_->stream();
   arguments.accumulation = settings_.accumulation;
@@ -66,7 +66,7 @@ void Experiment::settle() const {
 }
 
 double Experiment::timed_call(std::size_t slot) {
-  Call& call = *calls_[slot];
+  MeasuredCall& call = *calls_[slot];
   team_.meet();
   entered_ = now();
   call.run();

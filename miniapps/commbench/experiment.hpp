@@ -43,7 +43,7 @@ class Experiment {
 
  private:
   void make_calls();
-  [[nodiscard]] std::unique_ptr<Call> make_call(std::size_t slot);
+  [[nodiscard]] std::unique_ptr<MeasuredCall> make_call(std::size_t slot);
   void settle() const;
   void add_checks(Measurement& result);
   [[nodiscard]] double timed_call(std::size_t slot);
@@ -76,7 +76,7 @@ class Experiment {
   Buffers buffers_;
   Equipment& equipment_;
   std::optional<DeviceStream> stream_{};  ///< of calls on device memory
-  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::unique_ptr<MeasuredCall>> calls_;
   std::uint64_t iteration_ = 0;
   double estimate_ = 0;
   double entered_ = 0;

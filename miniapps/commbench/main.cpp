@@ -9,7 +9,6 @@
 #include <set>
 #include <tutti/tutti.hpp>
 
-#include "algorithm_names.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/command_line/start.hpp"
 #include "common/show/text_file.hpp"
@@ -34,14 +33,14 @@ void print_list(const tutti::Communicator& comm) {
                   fmt::join(operation_names(), ", "), fmt::join(type_names(), ", "), fmt::join(op_names(), ", "));
   for (const auto kind : parse_memory({"all"})) {
     const std::string why = why_no_memory(kind);
-    text += fmt::format("  {:8} {}\n", place_name(kind), why.empty() ? "yes" : "no: " + why);
+    text += fmt::format("  {:8} {}\n", space_name(kind), why.empty() ? "yes" : "no: " + why);
   }
   text += fmt::format("\nalgorithms on {} ranks, beside auto, all, the backends shm, mpi and native, and {}:\n",
                       comm.size(), host_mpi);
   for (const Operation operation : all_operations)
     text += fmt::format("  {:20} {}\n", operation_name(operation),
-                        fmt::join(all_algorithm_names(comm, operation, Place::host), ", "));
-  if (why_no_memory(Place::device).empty()) text += fmt::format("\ndevice memory:\n{}\n", comm.device_report());
+                        fmt::join(all_algorithm_names(comm, operation, MemorySpace::host), ", "));
+  if (why_no_memory(MemorySpace::device).empty()) text += fmt::format("\ndevice memory:\n{}\n", comm.device_report());
   print(text + "\nlibraries:\n" + tutti::config_summary());
 }
 
@@ -49,7 +48,7 @@ void print_list(const tutti::Communicator& comm) {
 void check_algorithms(const tutti::Communicator& comm, const Settings& settings) {
   std::set<std::string> valid{"auto", "all", "shm", "mpi", "native", "nccl", "staged", host_mpi, raw_nccl};
   for (const Operation operation : settings.operations)
-    for (const Place memory : settings.memory)
+    for (const MemorySpace memory : settings.memory)
       for (const std::string& name : all_algorithm_names(comm, operation, memory)) valid.insert(name);
   for (const std::string& name : settings.algorithms)
     if (!valid.contains(name) && !valid.contains("mpi:" + name))
@@ -70,7 +69,7 @@ void complete(Settings& settings, int ranks) {
 std::vector<std::string> shown_names(const tutti::Communicator& comm, const Settings& settings) {
   std::vector<std::string> names = settings.algorithms;
   for (const Operation operation : settings.operations)
-    for (const Place memory : settings.memory)
+    for (const MemorySpace memory : settings.memory)
       for (const std::string& name : all_algorithm_names(comm, operation, memory)) {
         names.push_back(name);
         names.push_back("auto (" + name + ")");
@@ -80,7 +79,7 @@ std::vector<std::string> shown_names(const tutti::Communicator& comm, const Sett
 
 bool needs_device(const Settings& settings) {
   return std::any_of(settings.memory.begin(), settings.memory.end(),
-                     [](Place place) { return is_on_device(place) && why_no_memory(place).empty(); });
+                     [](MemorySpace space) { return is_on_device(space) && why_no_memory(space).empty(); });
 }
 
 int measure(const tutti::Communicator& comm, Settings settings) {
@@ -119,7 +118,7 @@ int measure(const tutti::Communicator& comm, Settings settings) {
 
 int run(const tutti::Communicator& comm, const Request& request) {
   if (request.task == Task::list) {
-    if (why_no_memory(Place::device).empty()) comm.prepare_device();
+    if (why_no_memory(MemorySpace::device).empty()) comm.prepare_device();
     if (comm.rank() == 0) print_list(comm);
     return 0;
   }

@@ -24,48 +24,52 @@ void* map(std::size_t bytes) {
 
 }  // namespace
 
-const char* place_name(Place place) { return place == Place::shared ? "shared" : memory_kind_name(kind_of(place)); }
+const char* space_name(MemorySpace space) {
+  return space == MemorySpace::shared ? "shared" : memory_kind_name(kind_of(space));
+}
 
-MemoryKind kind_of(Place place) {
-  switch (place) {
-    case Place::pinned:
+MemoryKind kind_of(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::pinned:
       return MemoryKind::pinned;
-    case Place::device:
+    case MemorySpace::device:
       return MemoryKind::device;
-    case Place::managed:
+    case MemorySpace::managed:
       return MemoryKind::managed;
     default:
       return MemoryKind::host;
   }
 }
 
-std::string why_no_memory(Place place) { return kind_of(place) == MemoryKind::host ? std::string{} : why_no_device(); }
+std::string why_no_memory(MemorySpace space) {
+  return kind_of(space) == MemoryKind::host ? std::string{} : why_no_device();
+}
 
-Memory::Memory(const Communicator* comm, Place place, std::size_t bytes) : place_(place), bytes_(bytes) {
-  if (place == Place::host) {
+Memory::Memory(const Communicator* comm, MemorySpace space, std::size_t bytes) : space_(space), bytes_(bytes) {
+  if (space == MemorySpace::host) {
     if (bytes > 0) data_ = static_cast<std::byte*>(map(bytes));
   } else if (comm != nullptr) {
-    allocation_ = allocate(*comm, bytes, kind_of(place));
+    allocation_ = allocate(*comm, bytes, kind_of(space));
     data_ = static_cast<std::byte*>(allocation_.data());
   } else {
-    device_ = DeviceMemory(kind_of(place), bytes);
+    device_ = DeviceMemory(kind_of(space), bytes);
     data_ = device_.data();
   }
 }
 
 Memory::~Memory() {
-  if (data_ != nullptr && place_ == Place::host) ::munmap(data_, bytes_);
+  if (data_ != nullptr && space_ == MemorySpace::host) ::munmap(data_, bytes_);
 }
 
 Memory::Memory(Memory&& other) noexcept
-    : place_(other.place_),
+    : space_(other.space_),
       bytes_(std::exchange(other.bytes_, 0)),
       data_(std::exchange(other.data_, nullptr)),
       allocation_(std::move(other.allocation_)),
       device_(std::move(other.device_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
-  std::swap(place_, other.place_);
+  std::swap(space_, other.space_);
   std::swap(bytes_, other.bytes_);
   std::swap(data_, other.data_);
   std::swap(allocation_, other.allocation_);

@@ -18,15 +18,17 @@ enum class Reuse : std::uint8_t {
 
 /// Where the buffers of a point lie. All but memory of the host are from tutti::allocate: shared in a node, or of a
 /// kind of CUDA, which NCCL uses as registered memory where TUTTI_NCCL_REGISTER=1 is set.
-enum class Place : std::uint8_t { host, shared, pinned, device, managed };
+enum class MemorySpace : std::uint8_t { host, shared, pinned, device, managed };
 
-[[nodiscard]] const char* place_name(Place place);
-[[nodiscard]] MemoryKind kind_of(Place place);
+[[nodiscard]] const char* space_name(MemorySpace space);
+[[nodiscard]] MemoryKind kind_of(MemorySpace space);
 /// Whether calls on it are device calls, ordered on a stream.
-[[nodiscard]] constexpr bool is_on_device(Place place) { return place == Place::device || place == Place::managed; }
+[[nodiscard]] constexpr bool is_on_device(MemorySpace space) {
+  return space == MemorySpace::device || space == MemorySpace::managed;
+}
 
 /// Why there is no memory of a kind in this build and on this machine; empty where there is. Local.
-[[nodiscard]] std::string why_no_memory(Place place);
+[[nodiscard]] std::string why_no_memory(MemorySpace space);
 
 /// Owns bytes of one kind of memory; that of the host is zeroed, and mapped page by page as it is touched. Throws
 /// tutti::Error (out_of_memory) with the number of bytes.
@@ -35,7 +37,7 @@ class Memory {
   Memory() = default;
   /// Collective over `comm`. Without one, local: memory of the host needs none, and memory of CUDA is then never
   /// registered with NCCL.
-  Memory(const Communicator* comm, Place place, std::size_t bytes);
+  Memory(const Communicator* comm, MemorySpace space, std::size_t bytes);
   ~Memory();
   Memory(Memory&& other) noexcept;
   Memory& operator=(Memory&& other) noexcept;
@@ -45,10 +47,10 @@ class Memory {
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return bytes_; }
   /// Whether the host may read and write it directly.
-  [[nodiscard]] bool is_visible() const { return place_ != Place::device; }
+  [[nodiscard]] bool is_visible() const { return space_ != MemorySpace::device; }
 
  private:
-  Place place_ = Place::host;
+  MemorySpace space_ = MemorySpace::host;
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   Allocation allocation_{};

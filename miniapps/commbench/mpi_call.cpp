@@ -22,7 +22,7 @@ Ints to_ints(const std::vector<std::size_t>& counts, std::size_t units) {
   return result;
 }
 
-class MpiCall final : public Call {
+class MpiCall final : public MeasuredCall {
  public:
   MpiCall(MPI_Comm comm, const Arguments& a)
       : comm_(comm),
@@ -168,8 +168,8 @@ class MpiCall final : public Call {
 
 }  // namespace
 
-std::unique_ptr<Call> make_mpi_call(const Communicator& comm, const Arguments& arguments) {
-  if (arguments.point.memory == Place::device || arguments.point.memory == Place::managed)
+std::unique_ptr<MeasuredCall> make_mpi_call(const Communicator& comm, const Arguments& arguments) {
+  if (arguments.point.memory == MemorySpace::device || arguments.point.memory == MemorySpace::managed)
     throw NotApplicable("it is unknown whether the host MPI takes device memory, so it gets only host memory");
   return std::make_unique<MpiCall>(comm.mpi_handle(), arguments);
 }

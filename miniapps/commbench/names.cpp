@@ -100,10 +100,11 @@ std::vector<Datatype> parse_types(const std::vector<std::string>& names) {
 
 std::vector<ReduceKind> parse_ops(const std::vector<std::string>& names) { return parse("--ops", names, ops()); }
 
-std::vector<Place> parse_memory(const std::vector<std::string>& names) {
-  std::vector<Named<Place>> all;
-  for (const Place place : {Place::host, Place::shared, Place::pinned, Place::device, Place::managed})
-    all.push_back({place_name(place), place});
+std::vector<MemorySpace> parse_memory(const std::vector<std::string>& names) {
+  std::vector<Named<MemorySpace>> all;
+  for (const MemorySpace space :
+       {MemorySpace::host, MemorySpace::shared, MemorySpace::pinned, MemorySpace::device, MemorySpace::managed})
+    all.push_back({space_name(space), space});
   return parse("--memory", names, all);
 }
 

@@ -3,9 +3,13 @@
 
 #include <functional>
 #include <string>
+#include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
 #include <vector>
 
+#include "point.hpp"
 #include "settings.hpp"
+#include "shape.hpp"
 
 namespace tutti::commbench {
 
@@ -19,7 +23,16 @@ namespace tutti::commbench {
 [[nodiscard]] std::vector<Operation> parse_operations(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<Datatype> parse_types(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<ReduceKind> parse_ops(const std::vector<std::string>& names);
-[[nodiscard]] std::vector<Place> parse_memory(const std::vector<std::string>& names);
+[[nodiscard]] std::vector<MemorySpace> parse_memory(const std::vector<std::string>& names);
 [[nodiscard]] std::vector<Mode> parse_modes(const std::vector<std::string>& names);
+
+/// The ways in which Tutti can make a call here, the one that it chooses by itself first: "shm:slots", "mpi:ring".
+/// Local.
+[[nodiscard]] std::vector<std::string> algorithm_names(const Communicator& comm, const Point& point, const Shape& shape,
+                                                       int root, Accumulation accumulation);
+
+/// All names that an operation has in a kind of memory, whatever the call. Local.
+[[nodiscard]] std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation,
+                                                           MemorySpace memory);
 
 }  // namespace tutti::commbench

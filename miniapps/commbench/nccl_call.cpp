@@ -59,7 +59,7 @@ void require_possible(Operation operation) {
     throw NotApplicable(fmt::format("NCCL has no {}", operation_name(operation)));
 }
 
-class NcclCall final : public Call {
+class NcclCall final : public MeasuredCall {
  public:
   NcclCall(RawNccl& nccl, const Arguments& a)
       : nccl_(nccl), a_(a), count_(a.shape->count), type_(type_of(a.point.type)) {
@@ -146,7 +146,7 @@ NcclResult NcclCall::exchange(bool to_all, bool from_all) {
 
 }  // namespace
 
-std::unique_ptr<Call> make_nccl_call(RawNccl& nccl, const Communicator& comm, const Arguments& arguments) {
+std::unique_ptr<MeasuredCall> make_nccl_call(RawNccl& nccl, const Communicator& comm, const Arguments& arguments) {
   if (!is_on_device(arguments.point.memory)) throw NotApplicable("NCCL works on device memory; see --memory");
   nccl.connect(comm);
   return std::make_unique<NcclCall>(nccl, arguments);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "clock.hpp"
+#include "device_timer.hpp"
 #include "experiment.hpp"
 #include "statistics.hpp"
 
@@ -34,7 +34,7 @@ void probe() {
 
 /// Start, computing in times + 1 parts with a test or probe between two, wait.
 Experiment::Spent Experiment::overlapped(double compute, Between between, int times) {
-  Call& call = *calls_.front();
+  MeasuredCall& call = *calls_.front();
   team_.meet();
   Spent spent;
   const double start = now();

@@ -74,13 +74,13 @@ Bytes Pattern::row(int rank, std::size_t offset, std::size_t length, std::uint64
                    [&]<typename T>(const Spot& spot) { return Values<T>::one(*op_, rank, spot); });
 }
 
-Bytes Pattern::combined(const Part& part, std::size_t length, std::uint64_t iteration) const {
+Bytes Pattern::combined(const ResultSlice& slice, std::size_t length, std::uint64_t iteration) const {
   if (!is_bytewise(op_))
-    return typed_row(type_, part.offset, length, iteration, ranks_,
-                     [&]<typename T>(const Spot& spot) { return Values<T>::all(*op_, part.first, part.last, spot); });
-  Bytes result = row(part.first, part.offset, length, iteration);
-  for (int r = part.first + 1; r <= part.last; ++r) {
-    const Bytes other = row(r, part.offset, length, iteration);
+    return typed_row(type_, slice.offset, length, iteration, ranks_,
+                     [&]<typename T>(const Spot& spot) { return Values<T>::all(*op_, slice.first, slice.last, spot); });
+  Bytes result = row(slice.first, slice.offset, length, iteration);
+  for (int r = slice.first + 1; r <= slice.last; ++r) {
+    const Bytes other = row(r, slice.offset, length, iteration);
     for (std::size_t i = 0; i < result.size(); ++i) result[i] ^= other[i];
   }
   return result;
@@ -92,19 +92,19 @@ void Pattern::fill(std::byte* to, std::size_t elements, int rank, std::uint64_t 
     std::memcpy(to + i * type_.size(), first.data(), std::min(period, elements - i) * type_.size());
 }
 
-std::optional<std::size_t> Pattern::first_wrong(const std::byte* result, const Part& part,
+std::optional<std::size_t> Pattern::first_wrong(const std::byte* result, const ResultSlice& slice,
                                                 std::uint64_t iteration) const {
-  const Bytes want = combined(part, std::min(part.length, period), iteration);
-  for (std::size_t i = 0; i < part.length; i += period) {
-    const auto found =
-        first_difference(result + (part.at + i) * type_.size(), want.data(), std::min(period, part.length - i), type_);
-    if (found) return part.at + i + *found;
+  const Bytes want = combined(slice, std::min(slice.length, period), iteration);
+  for (std::size_t i = 0; i < slice.length; i += period) {
+    const auto found = first_difference(result + (slice.at + i) * type_.size(), want.data(),
+                                        std::min(period, slice.length - i), type_);
+    if (found) return slice.at + i + *found;
   }
   return std::nullopt;
 }
 
-Bytes Pattern::expected(const Part& part, std::size_t index, std::uint64_t iteration) const {
-  return combined({0, 1, part.first, part.last, part.offset + index}, 1, iteration);
+Bytes Pattern::expected(const ResultSlice& slice, std::size_t index, std::uint64_t iteration) const {
+  return combined({0, 1, slice.first, slice.last, slice.offset + index}, 1, iteration);
 }
 
 }  // namespace tutti::commbench

@@ -25,21 +25,23 @@ class Pattern {
 
   void fill(std::byte* to, std::size_t elements, int rank, std::uint64_t iteration) const;
 
-  /// The index, in the result, of the first element of a part that is wrong.
-  [[nodiscard]] std::optional<std::size_t> first_wrong(const std::byte* result, const Part& part,
+  /// The index, in the result, of the first element of a slice that is wrong.
+  [[nodiscard]] std::optional<std::size_t> first_wrong(const std::byte* result, const ResultSlice& slice,
                                                        std::uint64_t iteration) const;
 
   /// The operation as it is passed to a call: with this rank's scalar for premul_sum, with a bitwise exclusive or of
   /// opaque bytes for a user's operation.
   [[nodiscard]] static ReduceOp operation(ReduceKind kind, int rank);
 
-  /// The element at an index of a part, as hexadecimal bytes: for messages.
-  [[nodiscard]] std::vector<std::byte> expected(const Part& part, std::size_t index, std::uint64_t iteration) const;
+  /// The element at an index of a slice, as hexadecimal bytes: for messages.
+  [[nodiscard]] std::vector<std::byte> expected(const ResultSlice& slice, std::size_t index,
+                                                std::uint64_t iteration) const;
 
  private:
   [[nodiscard]] std::vector<std::byte> row(int rank, std::size_t offset, std::size_t length,
                                            std::uint64_t iteration) const;
-  [[nodiscard]] std::vector<std::byte> combined(const Part& part, std::size_t length, std::uint64_t iteration) const;
+  [[nodiscard]] std::vector<std::byte> combined(const ResultSlice& slice, std::size_t length,
+                                                std::uint64_t iteration) const;
 
   Datatype type_;
   std::optional<ReduceKind> op_;

@@ -25,7 +25,7 @@ struct Point {
   Datatype type{DatatypeKind::float32};
   std::optional<ReduceKind> op{};  ///< of reductions
   std::size_t bytes = 0;           ///< asked for; what is measured may be a little less, see Shape::total
-  Place memory = Place::host;
+  MemorySpace memory = MemorySpace::host;
   Mode mode = Mode::blocking;
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "clock.hpp"
+#include "device_timer.hpp"
 #include "experiment.hpp"
 
 namespace tutti::commbench {
@@ -15,7 +15,7 @@ void Experiment::measure_queued(double budget, Measurement& result) {
   const auto calls = static_cast<int>(std::clamp(std::ceil(budget / std::max(estimate_, 1e-8)), 5.0, 200.0));
   if (settings_.check != Check::off) buffers_.fill(0, ++iteration_);
   DeviceTimer timer;
-  Call& call = *calls_.front();
+  MeasuredCall& call = *calls_.front();
   team_.meet();
   const double begin = now();
   timer.begin(*stream_);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
-#include "algorithm_names.hpp"
+#include "names.hpp"
 #include "point.hpp"
 #include "team.hpp"
 
@@ -16,7 +16,7 @@ namespace tutti::commbench {
 namespace {
 
 bool tutti_uses_nccl(const Communicator& comm) {
-  const auto names = all_algorithm_names(comm, Operation::allreduce, Place::device);
+  const auto names = all_algorithm_names(comm, Operation::allreduce, MemorySpace::device);
   return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("nccl:"); });
 }
 

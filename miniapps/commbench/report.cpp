@@ -97,7 +97,7 @@ OrderedJson point_json(const PointResult& result, const Measurement& m, int rank
   OrderedJson json = {{"operation", operation_name(p.operation)},
                       {"datatype", type_name(p)},
                       {"reduce_op", op_name(p)},
-                      {"memory", place_name(p.memory)},
+                      {"memory", space_name(p.memory)},
                       {"mode", mode_name(p.mode)},
                       {"bytes", m.bytes},
                       {"algorithm", m.algorithm},
@@ -188,7 +188,7 @@ std::string table_lines(const TableWidths& w, const PointResult& result, int ran
   for (const Measurement& m : result.measurements) {
     const std::string name = m.algorithm == "auto" ? fmt::format("auto ({})", result.chosen) : m.algorithm;
     text += fmt::format("{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} ", operation_name(p.operation), w.operation,
-                        type_name(p), w.type, op_name(p), w.op, m.bytes, place_name(p.memory), mode_name(p.mode), name,
+                        type_name(p), w.type, op_name(p), w.op, m.bytes, space_name(p.memory), mode_name(p.mode), name,
                         w.algorithm);
     if (!m.skipped.empty()) {
       text += fmt::format("left out: {}\n", m.skipped);
@@ -225,7 +225,7 @@ void write_csv(const std::string& path, const std::vector<PointResult>& results,
         overlap = fmt::format("{:.1f},{:.1f},", m.overlap->percent, m.overlap->tested_percent) +
                   (m.overlap->probes > 0 ? fmt::format("{:.1f}", m.overlap->probed_percent) : "");
       text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
-                          operation_name(p.operation), type_name(p), op_name(p), place_name(p.memory),
+                          operation_name(p.operation), type_name(p), op_name(p), space_name(p.memory),
                           mode_name(p.mode), m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95,
                           f.us.p99, f.algbw, f.busbw, overlap, m.checked, m.wrong);
     }

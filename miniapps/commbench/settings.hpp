@@ -28,7 +28,7 @@ struct Settings {
   std::vector<Operation> operations;
   std::vector<Datatype> types;
   std::vector<ReduceKind> ops;
-  std::vector<Place> memory;
+  std::vector<MemorySpace> memory;
   std::vector<Mode> modes;
   std::vector<std::string> algorithms;  ///< as in tutti::Options; also "auto", "all", host_mpi and raw_nccl
   std::size_t low = 4;                  ///< bytes

@@ -8,9 +8,9 @@
 
 namespace tutti::commbench {
 
-/// Part of a result: elements [at, at + length) are the combination, over ranks first to last, of the elements from
+/// A slice of a result: elements [at, at + length) are the combination, over ranks first to last, of the elements from
 /// `offset` of their send buffers. Of a broadcast the root's buffer counts as its send buffer.
-struct Part {
+struct ResultSlice {
   std::size_t at = 0;
   std::size_t length = 0;
   int first = 0;
@@ -28,7 +28,7 @@ struct Shape {
   std::vector<std::size_t> send_displs{};
   std::vector<std::size_t> recv_counts{};
   std::vector<std::size_t> recv_displs{};
-  std::vector<Part> result{};
+  std::vector<ResultSlice> result{};
 };
 
 struct World {

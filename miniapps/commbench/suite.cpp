@@ -5,8 +5,8 @@
 #include <cmath>
 #include <tutti/error.hpp>
 
-#include "algorithm_names.hpp"
 #include "experiment.hpp"
+#include "names.hpp"
 #include "statistics.hpp"
 
 namespace tutti::commbench {
@@ -65,7 +65,7 @@ std::vector<Point> points_of(const Settings& settings, int ranks) {
   for (const Operation operation : settings.operations) {
     const bool has_data = operation != Operation::barrier;
     for (const Mode mode : settings.modes)
-      for (const Place memory : choices(settings.memory, has_data))
+      for (const MemorySpace memory : choices(settings.memory, has_data))
         for (const Datatype type : choices(settings.types, has_data)) {
           Point point{operation, type, std::nullopt, 0, memory, mode};
           if (!reduces(operation)) add_points(settings, point, ranks, points);
@@ -110,7 +110,7 @@ PointResult Suite::measure(const Point& point) {
   if (impossible.empty() && is_on_device(point.memory)) comm_.prepare_device();
   const auto possible = algorithm_names(comm_, point, shape, settings_.root, settings_.accumulation);
   if (!possible.empty()) result.chosen = possible.front();
-  if (impossible.empty() && settings_.reuse == Reuse::fresh && point.memory != Place::host)
+  if (impossible.empty() && settings_.reuse == Reuse::fresh && point.memory != MemorySpace::host)
     impossible = "--buffers fresh is for host memory";
   for (const std::string& algorithm : algorithms_at(settings_, possible)) {
     Measurement measurement;

@@ -7,7 +7,7 @@
 namespace tutti::commbench {
 namespace {
 
-class TuttiCall final : public Call {
+class TuttiCall final : public MeasuredCall {
  public:
   TuttiCall(const Communicator& comm, const Arguments& arguments, const std::string& algorithm)
       : comm_(comm),
@@ -120,8 +120,8 @@ class TuttiCall final : public Call {
 
 }  // namespace
 
-std::unique_ptr<Call> make_tutti_call(const Communicator& comm, const Arguments& arguments,
-                                      const std::string& algorithm) {
+std::unique_ptr<MeasuredCall> make_tutti_call(const Communicator& comm, const Arguments& arguments,
+                                              const std::string& algorithm) {
   return std::make_unique<TuttiCall>(comm, arguments, algorithm);
 }
 

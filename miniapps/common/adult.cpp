@@ -82,21 +82,21 @@ Adult::Adult(std::uint32_t seed, const std::filesystem::path& folder) : seed_(se
   for (const Dictionary& dictionary : dictionaries) {
     rows_.push_back(dictionary.size() + 1);
   }
-  const auto fill = [&](const std::vector<AdultRow>& rows, Part& part) {
+  const auto fill = [&](const std::vector<AdultRow>& rows, SplitData& data) {
     for (const AdultRow& row : rows) {
       const auto dense = adult_dense(row);
       for (std::size_t j = 0; j < dense.size(); ++j) {
-        part.dense.push_back(static_cast<float>((dense[j] - standard.mean[j]) / standard.deviation[j]));
+        data.dense.push_back(static_cast<float>((dense[j] - standard.mean[j]) / standard.deviation[j]));
       }
       const auto values = adult_categories(row);
       for (std::size_t t = 0; t < values.size(); ++t) {
         const auto found = dictionaries[t].find(values[t]);
-        part.indices.push_back(found == dictionaries[t].end() ? 0 : found->second);
+        data.indices.push_back(found == dictionaries[t].end() ? 0 : found->second);
       }
-      part.labels.push_back(row.above ? 1.0F : 0.0F);
+      data.labels.push_back(row.above ? 1.0F : 0.0F);
     }
-    part.order.resize(rows.size());
-    std::iota(part.order.begin(), part.order.end(), 0U);
+    data.order.resize(rows.size());
+    std::iota(data.order.begin(), data.order.end(), 0U);
   };
   fill(train, train_);
   fill(test, test_);
@@ -121,14 +121,14 @@ void Adult::read(Split split, std::size_t batch_size, std::uint64_t k, SampleRan
                  std::span<const std::size_t> tables, Batch& batch) {
   batch.count = check_read(split, batch_size, k, range, tables);
   batch.range = range;
-  const Part& part = split == Split::train ? train_ : test_;
-  const std::uint32_t* order = part.order.data() + k * batch_size;
+  const SplitData& data = split == Split::train ? train_ : test_;
+  const std::uint32_t* order = data.order.data() + k * batch_size;
   batch.dense.clear();
   batch.labels.clear();
   for (std::size_t i = range.begin; i < range.end; ++i) {
-    const float* row = part.dense.data() + order[i] * dense_features_;
+    const float* row = data.dense.data() + order[i] * dense_features_;
     batch.dense.insert(batch.dense.end(), row, row + dense_features_);
-    batch.labels.push_back(part.labels[order[i]]);
+    batch.labels.push_back(data.labels[order[i]]);
   }
   batch.tables.resize(tables.size());
   for (std::size_t t = 0; t < tables.size(); ++t) {
@@ -137,7 +137,7 @@ void Adult::read(Split split, std::size_t batch_size, std::uint64_t k, SampleRan
     bags.offsets.resize(batch.count + 1);
     for (std::size_t i = 0; i < batch.count; ++i) {
       bags.offsets[i] = static_cast<std::int64_t>(i);
-      bags.indices[i] = part.indices[order[i] * rows_.size() + tables[t]];
+      bags.indices[i] = data.indices[order[i] * rows_.size() + tables[t]];
     }
     bags.offsets[batch.count] = static_cast<std::int64_t>(batch.count);
   }

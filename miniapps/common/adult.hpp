@@ -26,7 +26,7 @@ class Adult : public DataSource {
             std::span<const std::size_t> tables, Batch& batch) override;
 
  private:
-  struct Part {
+  struct SplitData {
     std::vector<float> dense;  ///< [samples][dense_features]
     std::vector<float> labels;
     std::vector<std::int32_t> indices;  ///< [samples][tables]
@@ -35,8 +35,8 @@ class Adult : public DataSource {
   std::uint32_t seed_;
   std::size_t dense_features_ = 0;
   std::vector<std::uint64_t> rows_;
-  Part train_;
-  Part test_;
+  SplitData train_;
+  SplitData test_;
 };
 
 }  // namespace tutti::miniapps

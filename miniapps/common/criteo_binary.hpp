@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
-#include "criteo_record.hpp"
 #include "data_source.hpp"
 
 namespace tutti::miniapps {
+
+inline constexpr std::size_t criteo_dense = 13;
+inline constexpr std::size_t criteo_tables = 26;
+
+/// One Criteo sample in the reference's binary format: 40 little-endian int32.
+struct CriteoRecord {
+  std::int32_t label;
+  std::array<std::int32_t, criteo_dense> dense;  ///< before the logarithm, never negative
+  std::array<std::int32_t, criteo_tables> categories;
+};
+static_assert(sizeof(CriteoRecord) == 160);
 
 /// Random access to a file of CriteoRecord. Memory: a buffer of the records read last.
 class CriteoRecordFile {

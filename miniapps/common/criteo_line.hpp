@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "criteo_record.hpp"
+#include "criteo_binary.hpp"
 
 namespace tutti::miniapps {
 

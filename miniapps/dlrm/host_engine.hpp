@@ -21,8 +21,15 @@ class HostEngine final : public Engine {
                                  const std::string& local_error) override {
     return model_->forward(batch, timer, local_error);
   }
-  void start_step(const tutti::miniapps::Batch& batch, PhaseTimer& timer, const std::string& local_error) override;
-  void finish_step(const tutti::miniapps::Batch& batch, float rate, PhaseTimer& timer) override;
+  void start_step(const tutti::miniapps::Batch& batch, PhaseTimer& timer, const std::string& local_error) override {
+    const auto predictions = model_->forward(batch, timer, local_error);
+    timer.enter(Stage::top);
+    loss_sum_ += tutti::miniapps::loss(loss_, predictions, batch.labels, batch.count,
+                                       std::span(gradient_).first(predictions.size()));
+  }
+  void finish_step(const tutti::miniapps::Batch& batch, float rate, PhaseTimer& timer) override {
+    model_->backward(batch, std::span(gradient_).first(batch.range.size()), rate, timer);
+  }
   void prefetch(const tutti::miniapps::Batch& batch, const std::string& local_error) override {
     model_->prefetch(batch, local_error);
   }

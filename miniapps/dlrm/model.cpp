@@ -58,7 +58,7 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const 
   top_state_.resize(states * top_.parameters().size());
 }
 
-/// A bucket for each part, reduced where it is: top and interaction travel while the bottom's backward computes.
+/// A bucket for each stage, reduced where it is: top and interaction travel while the bottom's backward computes.
 void Model::make_reducer(const tutti::Communicator& comm) {
   tutti::ReducerOptions options;
   options.bucket_bytes = options.first_bucket_bytes = 1;
@@ -76,13 +76,13 @@ void Model::make_reducer(const tutti::Communicator& comm) {
   reducer_->prepare();
 }
 
-void Model::gradients_ready(Part part) {
+void Model::gradients_ready(DenseStage stage) {
   const bool has_interaction = !interaction_.gradients().empty();
-  if (part == Part::interaction && !has_interaction) {
+  if (stage == DenseStage::interaction && !has_interaction) {
     return;
   }
-  const auto number = static_cast<std::size_t>(part);
-  reducer_->ready(part == Part::top && !has_interaction ? number - 1 : number);
+  const auto number = static_cast<std::size_t>(stage);
+  reducer_->ready(stage == DenseStage::top && !has_interaction ? number - 1 : number);
 }
 
 void Model::start_input(std::size_t slot, const mini::Batch& batch, const std::string& local_error) {
@@ -167,15 +167,15 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
   timer.enter(Stage::alltoall);
   embeddings_.start_backward(slot_);
   timer.enter(Stage::allreduce);
-  gradients_ready(Part::top);
-  gradients_ready(Part::interaction);
+  gradients_ready(DenseStage::top);
+  gradients_ready(DenseStage::interaction);
   timer.enter(Stage::backward);
   bottom_.backward(dense(batch), std::span(bottom_gradient_).first(slice * shape_.dim), {}, [this](std::size_t) {
     embeddings_.progress();
     reducer_->progress();
   });
   timer.enter(Stage::allreduce);
-  gradients_ready(Part::bottom);
+  gradients_ready(DenseStage::bottom);
   timer.enter(Stage::alltoall);
   embeddings_.receive_gradients(slot_);
   timer.enter(Stage::update);

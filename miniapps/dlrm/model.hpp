@@ -20,6 +20,10 @@
 
 namespace dlrm {
 
+/// All that is dense, in the order of the forward pass. An interaction without parameters is no stage.
+enum class DenseStage : std::size_t { bottom, interaction, top };
+inline constexpr std::size_t dense_stages = 3;
+
 /// DLRM, hybrid parallel: tables divided over the ranks by a plan, and a replica of all that is dense, which computes
 /// this rank's slice of each batch. All calls are collective over the communicator; every rank passes the same global
 /// batch. Where the tables are on a GPU (EmbeddingCollectionOptions::memory) it only keeps what is saved and restored,
@@ -65,10 +69,8 @@ class Model {
     std::exception_ptr failure{};  ///< to be thrown at its turn
     bool sent = false;
   };
-  /// All that is dense, in the order of the forward pass. An interaction without parameters is no part.
-  enum class Part : std::size_t { bottom, interaction, top };
   void make_reducer(const tutti::Communicator& comm);
-  void gradients_ready(Part part);
+  void gradients_ready(DenseStage stage);
   void start_input(std::size_t slot, const tutti::miniapps::Batch& batch, const std::string& local_error);
   void look_up_ahead(PhaseTimer& timer);
   [[nodiscard]] std::span<const float> dense(const tutti::miniapps::Batch& batch) const;
@@ -89,7 +91,7 @@ class Model {
   std::vector<float> crossed_;                                    ///< [slice][I]
   std::vector<float> crossed_gradients_;                          ///< as crossed_
   std::vector<float> bottom_gradient_;                            ///< [slice][D]
-  std::optional<tutti::GradientReducer> reducer_;  ///< of the dense gradients, by Part; none where a GPU computes
+  std::optional<tutti::GradientReducer> reducer_;  ///< of the dense gradients, by DenseStage; none where a GPU computes
   std::vector<float> bottom_state_;
   std::vector<float> interaction_state_;
   std::vector<float> top_state_;

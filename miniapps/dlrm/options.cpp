@@ -6,8 +6,6 @@
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
-#include "presets.hpp"
-#include "validate.hpp"
 
 namespace dlrm {
 
@@ -21,7 +19,7 @@ constexpr std::size_t most_samples = std::size_t{1} << 31U;
 constexpr std::size_t most_lookups = 1U << 20U;
 // Each takes the memory of a batch.
 constexpr std::int64_t most_prefetch = 1024;
-constexpr Range<double> any_number{-1e300, 1e300};
+constexpr NumberRange<double> any_number{-1e300, 1e300};
 
 void add_model(CLI::App& app, Options& o) {
   add_number(app, "--arch-sparse-feature-size", o.sparse_feature_size, {1, most_width},

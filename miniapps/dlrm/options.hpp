@@ -110,4 +110,22 @@ struct ParseResult : tutti::command_line::Outcome {
 /// so that any flag overrides it.
 [[nodiscard]] ParseResult parse_options(int argc, const char* const* argv);
 
+/// Throws tutti::Error (invalid_argument), naming the flags, when options contradict each other.
+void validate(const Options& options);
+
+struct Preset {
+  std::string name;
+  std::string summary;
+  std::vector<std::string> flags;  ///< what `--preset name` stands for
+};
+
+/// All presets, in the order in which --help lists them.
+[[nodiscard]] const std::vector<Preset>& presets();
+
+/// The preset of a name, or null if there is none.
+[[nodiscard]] const Preset* find_preset(const std::string& name);
+
+/// "adult, kaggle, ...".
+[[nodiscard]] std::string preset_names();
+
 }  // namespace dlrm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "presets.hpp"
+#include "options.hpp"
 
 namespace dlrm {
 

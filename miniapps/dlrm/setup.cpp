@@ -12,7 +12,6 @@
 #include "common/multi_hot.hpp"
 #include "common/random_data.hpp"
 #include "common/test_file.hpp"
-#include "weights.hpp"
 
 namespace dlrm {
 

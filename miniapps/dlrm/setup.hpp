@@ -6,6 +6,7 @@
 #include <tutti/topology.hpp>
 
 #include "common/data_source.hpp"
+#include "common/numpy_random.hpp"
 #include "model.hpp"
 #include "model_shape.hpp"
 #include "options.hpp"
@@ -27,5 +28,14 @@ namespace dlrm {
 /// Gives the model its first weights. `source`: in --debug-mode its batches are walked over first, which moves the
 /// generator that the weights come from.
 void set_first_weights(const Options& options, tutti::miniapps::DataSource& source, Model& model);
+
+/// The reference's first weights: tables 0...T-1 uniform in +-sqrt(1/rows), then the bottom MLP, the cross network
+/// where there is one, and the top MLP, from one stream. Every rank draws all of it and keeps what it owns, so that the
+/// weights do not depend on the number of ranks.
+void draw_weights(Model& model, tutti::miniapps::NumpyRandom& random);
+
+/// The same distributions, the tables from a counter-based generator of which every rank computes its own part only.
+/// Not the reference's numbers.
+void fast_weights(Model& model, std::uint32_t seed);
 
 }  // namespace dlrm

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/agree.hpp"
-#include "lookup_shares.hpp"
 #include "memory_check.hpp"
 
 namespace dlrm {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <tutti/embedding_collection.hpp>
 #include <vector>
@@ -30,5 +32,11 @@ void require_trainable(const tutti::ShardingPlan& plan);
 
 /// What a rank reads of each batch.
 [[nodiscard]] ReaderPart reader_part(const tutti::EmbeddingCollection& embeddings, int rank, int ranks);
+
+/// For each table how often each of equally large blocks of its rows occurs in some training samples from all over the
+/// data, as EmbeddingTableConfig::lookup_shares; empty where there are none. Every rank counts the same samples. Throws
+/// as DataSource::read.
+[[nodiscard]] std::vector<std::vector<double>> count_lookups(tutti::miniapps::DataSource& source,
+                                                             std::span<const std::size_t> rows);
 
 }  // namespace dlrm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "weights.hpp"
+#include "setup.hpp"
 
 #include <cmath>
 

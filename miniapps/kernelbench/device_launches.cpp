@@ -20,13 +20,13 @@ struct Nothing {
   TUTTI_FUNCTION void operator()(const Warp& /*warp*/, std::size_t /*item*/) const {}
 };
 
-struct Call {
+struct TimedCall {
   const char* name;
   std::function<void()> run;
 };
 
 /// Microseconds that the host takes for a call, by the median of rounds; the stream has room for all calls of a round.
-double host_microseconds(const Queue& queue, const Call& call, int rounds) {
+double host_microseconds(const Queue& queue, const TimedCall& call, int rounds) {
   constexpr int calls = 256;
   std::vector<double> times;
   for (int round = 0; round < rounds + 1; ++round) {
@@ -42,7 +42,7 @@ double host_microseconds(const Queue& queue, const Call& call, int rounds) {
 
 #if TUTTI_HAVE_CUDA
 /// What a call of the library on a stream asks CUDA beside its launch.
-std::vector<Call> calls_of_cuda(cudaStream_t stream) {
+std::vector<TimedCall> calls_of_cuda(cudaStream_t stream) {
   static cudaEvent_t event = nullptr;
   if (event == nullptr && cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
     throw Error(ErrorCode::cuda, "cudaEventCreateWithFlags failed");
@@ -70,20 +70,20 @@ std::vector<Call> calls_of_cuda(cudaStream_t stream) {
 nlohmann::json run_device_launches(int rounds, int rank) {
   const Queue queue(rank);
   void* const stream = queue.stream().handle;
-  std::vector<Call> calls{
+  std::vector<TimedCall> calls{
       {"items", [stream] { kernels::device::launch(stream, 1, Nothing()); }},
       {"warps", [stream] { kernels::device::launch_warps(stream, 1, 0, Nothing()); }},
       {"warps_with_scratch", [stream] { kernels::device::launch_warps(stream, 1, 1024, Nothing()); }}};
 #if TUTTI_HAVE_CUDA
-  for (Call& call : calls_of_cuda(static_cast<cudaStream_t>(stream))) calls.push_back(std::move(call));
+  for (TimedCall& call : calls_of_cuda(static_cast<cudaStream_t>(stream))) calls.push_back(std::move(call));
   calls.push_back({"items_and_event_record", [stream, items = calls.front().run] {
                      items();
-                     static const std::vector<Call> all = calls_of_cuda(static_cast<cudaStream_t>(stream));
+                     static const std::vector<TimedCall> all = calls_of_cuda(static_cast<cudaStream_t>(stream));
                      all[2].run();
                    }});
 #endif
   nlohmann::json result;
-  for (const Call& call : calls) result[std::string(call.name) + "_us"] = host_microseconds(queue, call, rounds);
+  for (const TimedCall& call : calls) result[std::string(call.name) + "_us"] = host_microseconds(queue, call, rounds);
   return result;
 }
 

@@ -7,8 +7,8 @@
 #include "common/agree.hpp"
 #include "common/results.hpp"
 #include "model.hpp"
+#include "options.hpp"
 #include "run.hpp"
-#include "validate.hpp"
 
 namespace sgd {
 

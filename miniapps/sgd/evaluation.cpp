@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "evaluation.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <array>

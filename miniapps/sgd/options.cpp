@@ -3,7 +3,6 @@
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
-#include "validate.hpp"
 
 namespace sgd {
 

@@ -87,4 +87,7 @@ struct ParseResult : tutti::command_line::Outcome {
 [[nodiscard]] ParseResult parse_options(int argc, const char* const* argv,
                                         std::span<const std::unique_ptr<Study>> studies);
 
+/// Throws tutti::Error (invalid_argument), naming the flags, when options contradict each other.
+void validate(const Options& options);
+
 }  // namespace sgd

@@ -3,7 +3,6 @@
 
 #include "checkpointing.hpp"
 #include "common/command_line/progress.hpp"
-#include "evaluation.hpp"
 #include "trainer.hpp"
 
 namespace sgd {

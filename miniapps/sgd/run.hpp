@@ -5,8 +5,10 @@
 #include <string>
 #include <tutti/communicator.hpp>
 
+#include "model.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "run_results.hpp"
 #include "source.hpp"
 
 namespace sgd {
@@ -15,5 +17,16 @@ namespace sgd {
 /// texts of rank 0 as they come. Collective; blocking. Equal on all ranks but for times.
 [[nodiscard]] ModeResults run_mode(const tutti::Communicator& comm, const Options& options, const Source& source,
                                    const std::function<void(const std::string&)>& print);
+
+/// Predicts all samples of a split, each rank a part of them. Equal on all ranks. Collective; blocking. Throws
+/// tutti::miniapps::AgreedError where training has diverged (scores that are not numbers).
+template <typename Float>
+[[nodiscard]] Evaluation evaluate_model(const tutti::Communicator& comm, const Options& options, const Source& source,
+                                        Split split, Model<Float>& model);
+
+extern template Evaluation evaluate_model(const tutti::Communicator&, const Options&, const Source&, Split,
+                                          Model<float>&);
+extern template Evaluation evaluate_model(const tutti::Communicator&, const Options&, const Source&, Split,
+                                          Model<double>&);
 
 }  // namespace sgd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "schedule.hpp"
+#include "optimizer.hpp"
 
 #include <algorithm>
 #include <cmath>

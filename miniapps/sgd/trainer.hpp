@@ -8,11 +8,11 @@
 
 #include "common/loss.hpp"
 #include "model.hpp"
+#include "optimizer.hpp"
 #include "options.hpp"
 #include "phases.hpp"
 #include "run_results.hpp"
 #include "sampler.hpp"
-#include "schedule.hpp"
 #include "synchronizer.hpp"
 
 namespace sgd {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "validate.hpp"
+#include "options.hpp"
 
 #include <algorithm>
 #include <array>

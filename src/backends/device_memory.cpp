@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/device_memory.hpp"
+#include "backends/prepare_device.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "core/mpi_call.hpp"
 #include "device/allocations.hpp"
 #include "device/at_rest.hpp"
-#include "device/give_way.hpp"
+#include "device/traffic.hpp"
 
 namespace tutti::detail {
 namespace {

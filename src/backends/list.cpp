@@ -4,7 +4,6 @@
 #include <tutti/error.hpp>
 #include <vector>
 
-#include "backends/names.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/list.hpp"
 #include "backends/mpi/message.hpp"
-#include "backends/shm/backend.hpp"
 #include "backends/shm/waiting.hpp"
 #include "call/deferred_free.hpp"
 #include "kernels/pack.hpp"
@@ -165,11 +165,11 @@ void NeighborExecution::give(Parcel& parcel) {
 }
 
 void NeighborExecution::look(Parcel& parcel) {
-  using Way = shm::NeighborSlots::Way;
+  using Via = shm::NeighborSlots::Via;
   const shm::NeighborSlots::Given given = slots_->look(parcel.place, parcel.lines);
-  if (given.way == Way::none_yet) return;
+  if (given.via == Via::none_yet) return;
   check_sizes(parcel, given);
-  if (given.way == Way::messages) {
+  if (given.via == Via::messages) {
     parcel.state = Parcel::State::by_messages;
     return;
   }

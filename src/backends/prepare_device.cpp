@@ -11,15 +11,14 @@
 #include <tutti/error.hpp>
 
 #include "backends/device_agreement.hpp"
+#include "backends/list.hpp"
 #include "backends/mpi/cuda_aware.hpp"
-#include "backends/nccl/backend.hpp"
 #include "backends/nccl/state.hpp"
 #include "backends/nccl/types.hpp"
 #include "call/agreement.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
 #include "core/hash.hpp"
-#include "core/log.hpp"
 #include "device/pool.hpp"
 #include "kernels/device/launcher.hpp"
 

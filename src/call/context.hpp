@@ -197,4 +197,8 @@ struct Context {
   std::array<std::string, most_backends> reports_{};
 };
 
+/// Registers a communicator to be freed when MPI_Finalize deletes the attributes of MPI_COMM_SELF, in creation order.
+void register_context(Context* state);
+void unregister_context(Context* state) noexcept;
+
 }  // namespace tutti::detail

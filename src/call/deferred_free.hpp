@@ -2,12 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace tutti::detail {
 
 /// Keeps memory until the process ends, because messages of a failed operation may still read or write it.
-void defer_free_until_exit(std::shared_ptr<void> memory);
+inline void defer_free_until_exit(std::shared_ptr<void> memory) {
+  // Never destroyed, because a message may arrive until the process ends.
+  static auto* mutex = new std::mutex;
+  static auto* kept = new std::vector<std::shared_ptr<void>>;
+  const std::lock_guard lock(*mutex);
+  kept->push_back(std::move(memory));
+}
 
 template <typename T>
 void defer_free(T&& memory) noexcept {

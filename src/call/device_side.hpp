@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tutti/error.hpp>
 
 #include "device/runtime.hpp"
 
@@ -12,7 +13,15 @@ namespace tutti::detail {
 /// `device`, `stream` and `capture` are equal on all ranks.
 struct DeviceSide {
   DeviceSide() = default;
-  ~DeviceSide();
+  ~DeviceSide() {
+    device::Runtime* runtime = device::runtime();
+    if (runtime == nullptr || stream == nullptr) return;
+    try {
+      const device::Guard guard(device);
+      runtime->destroy_stream(stream);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that fails has no streams to end
+    }
+  }
   DeviceSide(const DeviceSide&) = delete;
   DeviceSide& operator=(const DeviceSide&) = delete;
 

@@ -7,7 +7,6 @@
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
-#include "call/late_count.hpp"
 #include "core/mpi_call.hpp"
 #include "core/progress_hook.hpp"
 

@@ -49,4 +49,13 @@ class LateCommunicator {
 /// The text and code of a communicator that the host MPI could not make.
 [[noreturn]] void throw_no_communicator(const char* purpose, const std::string& reason);
 
+/// The number of communicators that this process has made late and not yet freed.
+[[nodiscard]] int late_communicators() noexcept;
+
+/// The number of communicators of the host MPI that this process holds for the library, late ones among them.
+[[nodiscard]] int private_communicators() noexcept;
+
+/// Counts those that are not made late. change: how many more there are.
+void count_private(int change) noexcept;
+
 }  // namespace tutti::detail

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "call/lifetime.hpp"
 
 #include <mpi.h>
 

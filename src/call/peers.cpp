@@ -21,7 +21,7 @@ void Peers::watch(std::span<const ProcessIdentity> all, int rank, bool is_told) 
     if (own.sees(all[r]))
       watches_[r] = ProcessWatch::of(all[r]);
     else if (is_told)
-      watches_[r] = ProcessWatch::of(all[r], ProcessWatch::Way::told);
+      watches_[r] = ProcessWatch::of(all[r], ProcessWatch::Method::told);
   }
 }
 

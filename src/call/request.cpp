@@ -10,7 +10,7 @@
 #include "call/execution.hpp"
 #include "call/progress.hpp"
 #include "core/mpi_call.hpp"
-#include "diagnosis/held.hpp"
+#include "diagnosis/recorder.hpp"
 
 namespace tutti {
 

@@ -20,7 +20,7 @@ constexpr std::size_t line = 64;
 constexpr std::size_t page = 4096;
 
 /// The first words of a rank's part. Only the failure of rank 0's part is used, by all.
-struct Part {
+struct RankHeader {
   std::atomic<std::uint64_t> forgotten;  ///< number of calls that the rank has forgotten
   std::atomic<std::uint32_t> failed;     ///< the first rank that failed, counted from 1; 0: none
   std::atomic<std::uint32_t> is_told;    ///< of this rank: code and reason are written
@@ -42,7 +42,7 @@ class SharedCalls final : public CallExchange {
     return round_up(sizeof(CallRecord) + 2 * listed(size) * sizeof(std::uint64_t), line);
   }
   [[nodiscard]] static std::size_t part_bytes(int size) {
-    return round_up(round_up(sizeof(Part), line) + depth * slot_bytes(size), page);
+    return round_up(round_up(sizeof(RankHeader), line) + depth * slot_bytes(size), page);
   }
 
   [[nodiscard]] bool publish(std::uint64_t number, const CallRecord& record, const BlockSizes& sizes) override {
@@ -70,7 +70,7 @@ class SharedCalls final : public CallExchange {
     return {{list, count}, {list + count, count}};
   }
 
-  void forget(std::uint64_t number) override { part(rank_).forgotten.store(number + 1, std::memory_order_release); }
+  void forget(std::uint64_t number) override { header(rank_).forgotten.store(number + 1, std::memory_order_release); }
 
   [[nodiscard]] const CallRecord* last_before(std::uint64_t number, int rank) override {
     for (std::uint64_t ago = 1; ago < depth && ago <= number; ++ago)
@@ -80,8 +80,8 @@ class SharedCalls final : public CallExchange {
 
   void fail(int code, const std::string& reason) noexcept override {
     std::uint32_t none = 0;
-    if (!part(0).failed.compare_exchange_strong(none, static_cast<std::uint32_t>(rank_) + 1)) return;
-    Part& mine = part(rank_);
+    if (!header(0).failed.compare_exchange_strong(none, static_cast<std::uint32_t>(rank_) + 1)) return;
+    RankHeader& mine = header(rank_);
     mine.code = code;
     const std::size_t length = std::min(reason.size(), sizeof mine.reason - 1);
     std::memcpy(mine.reason, reason.data(), length);
@@ -90,12 +90,12 @@ class SharedCalls final : public CallExchange {
   }
   [[nodiscard]] bool tells_end() const noexcept override { return true; }
   [[nodiscard]] bool has_failure() const noexcept override {
-    return part(0).failed.load(std::memory_order_relaxed) != 0;
+    return header(0).failed.load(std::memory_order_relaxed) != 0;
   }
   [[nodiscard]] RankFailure failure() const override {
-    const std::uint32_t failed = part(0).failed.load(std::memory_order_acquire);
+    const std::uint32_t failed = header(0).failed.load(std::memory_order_acquire);
     if (failed == 0) return {};
-    const Part& theirs = part(static_cast<int>(failed) - 1);
+    const RankHeader& theirs = header(static_cast<int>(failed) - 1);
     if (theirs.is_told.load(std::memory_order_acquire) == 0) return {};
     return {static_cast<int>(failed) - 1, theirs.code, theirs.reason};
   }
@@ -108,13 +108,13 @@ class SharedCalls final : public CallExchange {
   [[nodiscard]] std::byte* begin_of(int rank) const {
     return segment_.data() + static_cast<std::size_t>(rank) * part_bytes(size_);
   }
-  [[nodiscard]] Part& part(int rank) const { return *reinterpret_cast<Part*>(begin_of(rank)); }
+  [[nodiscard]] RankHeader& header(int rank) const { return *reinterpret_cast<RankHeader*>(begin_of(rank)); }
   [[nodiscard]] std::byte* slot(int rank, std::uint64_t number) const {
-    return begin_of(rank) + round_up(sizeof(Part), line) + number % depth * slot_bytes_;
+    return begin_of(rank) + round_up(sizeof(RankHeader), line) + number % depth * slot_bytes_;
   }
   [[nodiscard]] bool find_room(std::uint64_t number) {
     std::uint64_t least = ~std::uint64_t{0};
-    for (int r = 0; r < size_; ++r) least = std::min(least, part(r).forgotten.load(std::memory_order_acquire));
+    for (int r = 0; r < size_; ++r) least = std::min(least, header(r).forgotten.load(std::memory_order_acquire));
     room_until_ = least + depth;
     return number < room_until_;
   }

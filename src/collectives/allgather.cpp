@@ -7,7 +7,7 @@
 namespace tutti {
 namespace {
 
-detail::Call allgather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
+detail::CheckedCall allgather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
   return detail::checked_call(comm,
                               {.operation = Operation::allgather, .send = send, .recv = recv, .options = options});
 }

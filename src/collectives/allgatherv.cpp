@@ -6,9 +6,9 @@
 namespace tutti {
 namespace {
 
-detail::Call allgatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
-                             std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
-                             const Options& options) {
+detail::CheckedCall allgatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
+                                    std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
+                                    const Options& options) {
   return detail::checked_call(comm, {.operation = Operation::allgatherv,
                                      .send = send,
                                      .recv = recv,

@@ -7,7 +7,7 @@
 namespace tutti {
 namespace {
 
-detail::Call alltoall_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
+detail::CheckedCall alltoall_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
   return detail::checked_call(comm, {.operation = Operation::alltoall, .send = send, .recv = recv, .options = options});
 }
 

@@ -6,10 +6,10 @@
 namespace tutti {
 namespace {
 
-detail::Call alltoallv_call(const Communicator& comm, ConstBuffer& send, std::span<const std::size_t> send_counts,
-                            std::span<const std::size_t> send_displs, Buffer& recv,
-                            std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
-                            const Options& options) {
+detail::CheckedCall alltoallv_call(const Communicator& comm, ConstBuffer& send,
+                                   std::span<const std::size_t> send_counts, std::span<const std::size_t> send_displs,
+                                   Buffer& recv, std::span<const std::size_t> recv_counts,
+                                   std::span<const std::size_t> recv_displs, const Options& options) {
   return detail::checked_call(comm, {.operation = Operation::alltoallv,
                                      .send = send,
                                      .recv = recv,

@@ -23,7 +23,7 @@ namespace tutti::detail {
 class Arguments {
  public:
   /// call: a fresh one, kept by the caller.
-  Arguments(Call& call, const Communicator& comm, Operation operation, const Options& options)
+  Arguments(CheckedCall& call, const Communicator& comm, Operation operation, const Options& options)
       : comm_(comm.state().get()), state_(comm.state()), declared_(options.memory), call_(call) {
     call_.signature.operation = operation;
     require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for no timeout");
@@ -150,7 +150,7 @@ class Arguments {
   Context* comm_;  ///< kept alive by the caller
   const ContextPtr& state_;
   MemoryKind declared_;
-  Call& call_;
+  CheckedCall& call_;
   BufferCopies* copies_ = nullptr;  ///< the call's packing, once a buffer has a layout
 };
 

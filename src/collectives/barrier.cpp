@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call barrier_call(const Communicator& comm, const Options& options) {
-  detail::Call call;
+detail::CheckedCall barrier_call(const Communicator& comm, const Options& options) {
+  detail::CheckedCall call;
   detail::Arguments args(call, comm, Operation::barrier, options);
   args.set_declared_memory();
   return call;

@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call bcast_call(const Communicator& comm, Buffer& buffer, int root, const Options& options) {
-  detail::Call call;
+detail::CheckedCall bcast_call(const Communicator& comm, Buffer& buffer, int root, const Options& options) {
+  detail::CheckedCall call;
   detail::Arguments args(call, comm, Operation::bcast, options);
   detail::take_mpi_in_place(buffer);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");

@@ -20,7 +20,7 @@
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
 #include "device/beside_captures.hpp"
-#include "device/per_thread.hpp"
+#include "device/runtime.hpp"
 #include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
 #include "planner/overrides.hpp"
@@ -58,7 +58,7 @@ std::uint64_t capture_of(const Context& comm, const Signature& signature, const 
 }
 
 /// In calls that may wait, ranks first agree on their facilities for device memory.
-void agree_on_device(Context& comm, const Call& call, bool captured) {
+void agree_on_device(Context& comm, const CheckedCall& call, bool captured) {
   comm.check_usable();
   if (captured && !comm.device)
     refuse_capture(comm, call.signature, "a communicator that is not prepared for device memory cannot be used");
@@ -83,7 +83,7 @@ PlanPtr new_plan(Context& comm, const Signature& signature) {
   return plan;
 }
 
-const PlanPtr& find_plan(Context& comm, const Call& call, CallOptions& options) {
+const PlanPtr& find_plan(Context& comm, const CheckedCall& call, CallOptions& options) {
   const bool on_device = call.signature.memory == MemoryClass::device;
   if (on_device) options.capture = capture_of(comm, call.signature, options.stream);
   const bool captured = options.capture != 0;
@@ -96,7 +96,7 @@ const PlanPtr& find_plan(Context& comm, const Call& call, CallOptions& options) 
 }
 
 /// The plan of a call, valid until the next call on the communicator. Notes the capture in the options.
-const PlanPtr& plan_for(Context& comm, const Call& call, CallOptions& options) {
+const PlanPtr& plan_for(Context& comm, const CheckedCall& call, CallOptions& options) {
   try {
     return find_plan(comm, call, options);
   } catch (const Error&) {
@@ -168,14 +168,14 @@ Tally& tally_of(const Context& comm, const Signature& signature, const std::stri
 
 /// Does some work and counts it with its time.
 template <typename Work>
-auto counted(Context& comm, const Call& call, const std::string& way, const Work& work) {
+auto counted(Context& comm, const CheckedCall& call, const std::string& way, const Work& work) {
   const std::uint64_t bytes = bytes_of(call.signature, call.binding);
   const CountedCall counter(tally_of(comm, call.signature, way, bytes), bytes);
   return work();
 }
 
 /// What the flight recorder writes of a call, which takes its number.
-flight::Facts facts_of(Context& comm, const Call& call, const Plan& plan) {
+flight::Facts facts_of(Context& comm, const CheckedCall& call, const Plan& plan) {
   constexpr std::array forms = {flight::Form::blocking, flight::Form::nonblocking, flight::Form::init};
   const Signature& signature = call.signature;
   const Plan& way = plan.trial ? *plan.trial->way() : plan;
@@ -191,7 +191,7 @@ flight::Facts facts_of(Context& comm, const Call& call, const Plan& plan) {
           .op = combines(signature.operation) ? static_cast<std::uint8_t>(signature.op) : std::uint8_t{0}};
 }
 
-flight::Note noted(Context& comm, const Call& call, const Plan& plan, flight::State state) {
+flight::Note noted(Context& comm, const CheckedCall& call, const Plan& plan, flight::State state) {
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return {};
   return {recorder, recorder->begin(facts_of(comm, call, plan), state)};
@@ -206,13 +206,13 @@ void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding,
   if (is_meeting && comm->trials.has_waiting()) judge_heats(comm, options);
 }
 
-void run_counted(const ContextPtr& comm, const PlanPtr& kept, Call&& call, const CallOptions& options) {
+void run_counted(const ContextPtr& comm, const PlanPtr& kept, CheckedCall&& call, const CallOptions& options) {
   const PlanPtr plan = kept;
   const std::string way = plan->trial ? plan->trial->way()->way : plan->way;
   counted(*comm, call, way, [&] { run_planned(comm, plan, std::move(call.binding), options); });
 }
 
-Request start_counted(const ContextPtr& comm, const PlanPtr& plan, Call&& call, const CallOptions& options) {
+Request start_counted(const ContextPtr& comm, const PlanPtr& plan, CheckedCall&& call, const CallOptions& options) {
   const PlanPtr kept = plan;
   return counted(*comm, call, kept->way, [&] { return start_plan(comm, kept, std::move(call.binding), options); });
 }
@@ -232,7 +232,7 @@ namespace {
 bool has_stream(const Options& options) { return options.stream.kind != StreamKind::none; }
 
 /// For check mode: no outstanding call may use the memory of a new one. Tells the other ranks if it is refused.
-void refuse_overlap(Context& comm, const Call& call, const BufferUses& uses) {
+void refuse_overlap(Context& comm, const CheckedCall& call, const BufferUses& uses) {
   if (!has_outstanding_calls()) return;
   try {
     CallRecord record;
@@ -245,7 +245,7 @@ void refuse_overlap(Context& comm, const Call& call, const BufferUses& uses) {
 }
 
 /// The memory that a call uses; of a call whose buffers have layouts none, because it uses copies.
-BufferUses uses_of(const Context& comm, const Call& call) {
+BufferUses uses_of(const Context& comm, const CheckedCall& call) {
   return call.packing ? BufferUses{} : uses_of(call.signature, call.binding, comm.rank, comm.size);
 }
 
@@ -261,14 +261,15 @@ ReceiveShadows shadow_output(const Context& comm, const BufferUses& uses, Bindin
 }
 
 /// A blocking call in check mode, before it moves data.
-[[gnu::noinline]] void check_blocking(Context& comm, const Call& call, const Options& options, const CallOptions& own) {
+[[gnu::noinline]] void check_blocking(Context& comm, const CheckedCall& call, const Options& options,
+                                      const CallOptions& own) {
   comm.check_usable();
   if (has_outstanding_calls()) refuse_overlap(comm, call, uses_of(comm, call));
   comm.check->meet(call.signature, call.binding, has_stream(options), own.timeout);
 }
 
 /// A blocking call whose buffers have layouts. After a failure other ranks may still use the copies.
-void run_packed(const Communicator& comm, Call&& call, const Options& options) {
+void run_packed(const Communicator& comm, CheckedCall&& call, const Options& options) {
   const std::unique_ptr<Packing> packing = std::move(call.packing);
   packing->pack();
   try {
@@ -281,7 +282,7 @@ void run_packed(const Communicator& comm, Call&& call, const Options& options) {
 }
 
 /// The execution of a nonblocking or persistent call, not yet started.
-std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& call, CallKind kind,
+std::shared_ptr<Execution> make_call(const Communicator& communicator, CheckedCall&& call, CallKind kind,
                                      const Options& options) {
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, kind, *comm, options);
@@ -315,7 +316,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   return execution;
 }
 
-void run_call(const ContextPtr& comm, Call&& call, const Options& options, const Repeatable* made) {
+void run_call(const ContextPtr& comm, CheckedCall&& call, const Options& options, const Repeatable* made) {
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   CallOptions own = call_options(*comm, options);
   if (comm->check != nullptr) [[unlikely]]
@@ -331,7 +332,8 @@ void run_call(const ContextPtr& comm, Call&& call, const Options& options, const
   recording.succeed();
 }
 
-Request start_call(const Communicator& communicator, Call&& call, const Options& options, const Repeatable* made) {
+Request start_call(const Communicator& communicator, CheckedCall&& call, const Options& options,
+                   const Repeatable* made) {
   const ContextPtr& comm = communicator.state();
   if (call.packing || comm->check != nullptr) [[unlikely]]
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
@@ -350,19 +352,19 @@ Request start_call(const Communicator& communicator, Call&& call, const Options&
 
 }  // namespace
 
-void run(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made) {
+void run(const Communicator& comm, CheckedCall&& call, const Options& options, const Repeatable* made) {
   if (call.packing) [[unlikely]]
     return run_packed(comm, std::move(call), options);
   make_or_break(*comm.state(), operation_name(call.signature.operation),
                 [&] { run_call(comm.state(), std::move(call), options, made); });
 }
 
-Request start(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made) {
+Request start(const Communicator& comm, CheckedCall&& call, const Options& options, const Repeatable* made) {
   return make_or_break(*comm.state(), operation_name(call.signature.operation),
                        [&] { return start_call(comm, std::move(call), options, made); });
 }
 
-Request prepare(const Communicator& comm, Call&& call, const Options& options) {
+Request prepare(const Communicator& comm, CheckedCall&& call, const Options& options) {
   return make_or_break(*comm.state(), operation_name(call.signature.operation),
                        [&] { return Request(make_call(comm, std::move(call), CallKind::persistent, options)); });
 }

@@ -15,7 +15,7 @@
 namespace tutti::detail {
 
 /// A checked call: its signature and this rank's binding.
-struct Call {
+struct CheckedCall {
   Signature signature{};
   Binding binding{};
   std::unique_ptr<Packing> packing{};  ///< null: the call uses the caller's buffers
@@ -25,10 +25,10 @@ struct Call {
 class Repeatable;
 
 /// The three ways to make a call. Keep one that may be repeated, as its caller has `made` it.
-void run(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made = nullptr);
-[[nodiscard]] Request start(const Communicator& comm, Call&& call, const Options& options,
+void run(const Communicator& comm, CheckedCall&& call, const Options& options, const Repeatable* made = nullptr);
+[[nodiscard]] Request start(const Communicator& comm, CheckedCall&& call, const Options& options,
                             const Repeatable* made = nullptr);
-[[nodiscard]] Request prepare(const Communicator& comm, Call&& call, const Options& options);
+[[nodiscard]] Request prepare(const Communicator& comm, CheckedCall&& call, const Options& options);
 
 /// Returns true if a datatype is one of the library's; a caller may have cast any number to a kind.
 [[nodiscard]] inline bool is_datatype(Datatype type) {

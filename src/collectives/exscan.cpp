@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call exscan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
-                         const Options& options) {
+detail::CheckedCall exscan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
+                                const Options& options) {
   return detail::checked_call(
       comm, {.operation = Operation::exscan, .send = send, .recv = recv, .options = options, .op = &op});
 }

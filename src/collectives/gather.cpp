@@ -7,7 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call gather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root, const Options& options) {
+detail::CheckedCall gather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root,
+                                const Options& options) {
   return detail::checked_call(
       comm, {.operation = Operation::gather, .send = send, .recv = recv, .options = options, .root = root});
 }

@@ -6,9 +6,9 @@
 namespace tutti {
 namespace {
 
-detail::Call gatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
-                          std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs, int root,
-                          const Options& options) {
+detail::CheckedCall gatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
+                                 std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
+                                 int root, const Options& options) {
   return detail::checked_call(comm, {.operation = Operation::gatherv,
                                      .send = send,
                                      .recv = recv,

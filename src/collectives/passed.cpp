@@ -52,12 +52,12 @@ struct PassedBuffer {
 
 /// Checks one call. In place, the `holder` is the buffer that also has the elements of the other one, the `part`. Each
 /// rank has a part; of a call with a root, only the root has the holder.
-class CheckedCall {
+class CallCheck {
  public:
-  CheckedCall(const Communicator& comm, const Passed& passed)
+  CallCheck(const Communicator& comm, const Passed& passed)
       : passed_(passed), row_(traits_of(passed.operation)), args_(call_, comm, passed.operation, passed.options) {}
 
-  Call make() && {
+  CheckedCall make() && {
     take_mpi_in_place(passed_.send, passed_.recv);
     const PassedBuffer<ConstBuffer> send{passed_.send, words_of_send, row_.given, passed_.send_counts,
                                          passed_.send_displs};
@@ -130,12 +130,12 @@ class CheckedCall {
 
   const Passed& passed_;
   const OperationTraits& row_;
-  Call call_{};
+  CheckedCall call_{};
   Arguments args_;
 };
 
 template <typename Part, typename Holder>
-void CheckedCall::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
+void CallCheck::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const bool has_root = row_.root != RootPart::none;
   if (has_root)
     args_.set_root(passed_.root);
@@ -160,7 +160,7 @@ void CheckedCall::check(const PassedBuffer<Part>& part, const PassedBuffer<Holde
 }
 
 template <typename Part, typename Holder>
-void CheckedCall::check_in_place(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
+void CallCheck::check_in_place(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const std::size_t count = holder.buffer.count;
   if (combines() && has_counts(row_))
     args_.require_count(count, call_.signature.count, "recv", "in place: the whole vector, the sum of recv_counts");
@@ -173,7 +173,7 @@ void CheckedCall::check_in_place(const PassedBuffer<Part>& part, const PassedBuf
 }
 
 template <typename Part, typename Holder>
-void CheckedCall::check_apart(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
+void CallCheck::check_apart(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   if (!has_holder()) {
     if (!has_counts(row_)) args_.set_count(part.buffer.count);
     return set(part);
@@ -189,7 +189,7 @@ void CheckedCall::check_apart(const PassedBuffer<Part>& part, const PassedBuffer
 }
 
 template <typename Part, typename Holder>
-void CheckedCall::check_lengths(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
+void CallCheck::check_lengths(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const std::size_t given = part.buffer.count;
   const std::size_t held = holder.buffer.count;
   if (combines() && has_counts(row_)) {
@@ -218,14 +218,14 @@ void CheckedCall::check_lengths(const PassedBuffer<Part>& part, const PassedBuff
 }
 
 template <typename AnyBuffer>
-void CheckedCall::check_list(const PassedBuffer<AnyBuffer>& side) const {
+void CallCheck::check_list(const PassedBuffer<AnyBuffer>& side) const {
   args_.require_counts(side.counts, side.words.counts);
   args_.require_counts(side.displs, side.words.displs);
   args_.require_blocks(side.counts, side.displs, side.buffer.count, side.name());
 }
 
 template <typename AnyBuffer>
-void CheckedCall::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
+void CallCheck::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
   if (side.buffer.count % args_.size() != 0)
     args_.refuse(side.name(), combines() ? "must hold the whole vector in place, a multiple of the number of ranks"
                               : row_.root == RootPart::none
@@ -236,7 +236,7 @@ void CheckedCall::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
 }
 
 /// Copies the counts of a call that has them.
-void CheckedCall::bind_counts() {
+void CallCheck::bind_counts() {
   if (!has_counts(row_)) return;
   Binding& binding = call_.binding;
   if (row_.given == BlockKind::own)
@@ -257,6 +257,6 @@ void CheckedCall::bind_counts() {
 
 }  // namespace
 
-Call checked_call(const Communicator& comm, const Passed& passed) { return CheckedCall(comm, passed).make(); }
+CheckedCall checked_call(const Communicator& comm, const Passed& passed) { return CallCheck(comm, passed).make(); }
 
 }  // namespace tutti::detail

@@ -28,6 +28,6 @@ struct Passed {
 
 /// Checks the arguments of a collective that has two buffers, by its row, and makes the call of them. Throws an Error
 /// that names the argument, the rank and the remedy, before anything is sent.
-[[nodiscard]] Call checked_call(const Communicator& comm, const Passed& passed);
+[[nodiscard]] CheckedCall checked_call(const Communicator& comm, const Passed& passed);
 
 }  // namespace tutti::detail

@@ -242,9 +242,9 @@ flight::Facts facts_of(const Context& comm, flight::Form form, const PointToPoin
 
 /// The messages of a group, one by one. Of a persistent group only the _init has them.
 void trace_group(const flight::Note& note, const PointToPoints& transfers) {
-  const trace::Place place = note.recorder->place_of(note.number, false);
+  const trace::SlotNumber slot = note.recorder->trace_slot_of(note.number, false);
   for (const PointToPoint& one : transfers)
-    note.recorder->log()->add_transfer(place, one.is_recv, one.peer, one.tag, one.bytes);
+    note.recorder->log()->add_transfer(slot, one.is_recv, one.peer, one.tag, one.bytes);
 }
 
 flight::Note noted(const Context& comm, flight::Form form, flight::State state, const PointToPoints& transfers) {

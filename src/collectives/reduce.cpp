@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call reduce_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op, int root,
-                         const Options& options) {
+detail::CheckedCall reduce_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op, int root,
+                                const Options& options) {
   return detail::checked_call(
       comm, {.operation = Operation::reduce, .send = send, .recv = recv, .options = options, .root = root, .op = &op});
 }

@@ -6,8 +6,9 @@
 namespace tutti {
 namespace {
 
-detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
-                                 std::span<const std::size_t> recv_counts, const ReduceOp& op, const Options& options) {
+detail::CheckedCall reduce_scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
+                                        std::span<const std::size_t> recv_counts, const ReduceOp& op,
+                                        const Options& options) {
   return detail::checked_call(comm, {.operation = Operation::reduce_scatter,
                                      .send = send,
                                      .recv = recv,

@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
-                                       const Options& options) {
+detail::CheckedCall reduce_scatter_block_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
+                                              const ReduceOp& op, const Options& options) {
   return detail::checked_call(
       comm, {.operation = Operation::reduce_scatter_block, .send = send, .recv = recv, .options = options, .op = &op});
 }

@@ -41,14 +41,14 @@ bool Repeatable::is_plain() const noexcept {
          accumulation == Accumulation::full && !has_layout_;
 }
 
-bool Repeatable::may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept {
+bool Repeatable::may_be_repeated(const Context& comm, const CheckedCall& call, const Plan& plan) const noexcept {
   const bool has_own_function = op_.kind() == ReduceKind::user || op_.kind() == ReduceKind::premul_sum;
   const bool is_in_place = send_in_place_ || recv_in_place_;
   return is_plain() && !has_own_function && !call.packing && call.signature.memory == MemoryClass::host &&
          call.binding.in_place == is_in_place && !plan.trial && comm.check == nullptr && comm.summary == nullptr;
 }
 
-Repeats::Entry Repeatable::entry_of(const Call& call, const PlanPtr& plan, const flight::Note& note) const {
+Repeats::Entry Repeatable::entry_of(const CheckedCall& call, const PlanPtr& plan, const flight::Note& note) const {
   Repeats::Entry entry{.arguments = arguments_, .plan = plan};
   if (note.recorder != nullptr) entry.facts = note.recorder->facts_of(note.number);
   entry.has_input = !send_in_place_ && call.binding.input != nullptr;
@@ -58,7 +58,8 @@ Repeats::Entry Repeatable::entry_of(const Call& call, const PlanPtr& plan, const
   return entry;
 }
 
-void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const noexcept {
+void Repeatable::keep(Context& comm, const CheckedCall& call, const PlanPtr& plan,
+                      const flight::Note& note) const noexcept {
   if (!may_be_repeated(comm, call, *plan)) return;
   try {
     if (comm.repeats.wants(arguments_)) comm.repeats.keep(entry_of(call, plan, note));

@@ -33,12 +33,12 @@ class Repeatable {
   void run_again(const Communicator& comm, const Repeats::Entry& entry) const;
   [[nodiscard]] Request start_again(const Communicator& comm, const Repeats::Entry& entry) const;
   /// Keeps the call, which has passed its checks and found its plan, if calls like it can be made by these alone.
-  void keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const noexcept;
+  void keep(Context& comm, const CheckedCall& call, const PlanPtr& plan, const flight::Note& note) const noexcept;
 
  private:
   [[nodiscard]] bool is_plain() const noexcept;
-  [[nodiscard]] bool may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept;
-  [[nodiscard]] Repeats::Entry entry_of(const Call& call, const PlanPtr& plan, const flight::Note& note) const;
+  [[nodiscard]] bool may_be_repeated(const Context& comm, const CheckedCall& call, const Plan& plan) const noexcept;
+  [[nodiscard]] Repeats::Entry entry_of(const CheckedCall& call, const PlanPtr& plan, const flight::Note& note) const;
   /// Returns true if the addresses, too, are such that the arguments are right.
   [[nodiscard]] bool fits(const Repeats::Entry& entry) const;
   [[nodiscard]] bool is_on_host(const Repeats::Entry& entry) const;

@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call scan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
-                       const Options& options) {
+detail::CheckedCall scan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
+                              const Options& options) {
   return detail::checked_call(
       comm, {.operation = Operation::scan, .send = send, .recv = recv, .options = options, .op = &op});
 }

@@ -7,7 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root, const Options& options) {
+detail::CheckedCall scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root,
+                                 const Options& options) {
   return detail::checked_call(
       comm, {.operation = Operation::scatter, .send = send, .recv = recv, .options = options, .root = root});
 }

@@ -6,8 +6,9 @@
 namespace tutti {
 namespace {
 
-detail::Call scatterv_call(const Communicator& comm, ConstBuffer& send, std::span<const std::size_t> send_counts,
-                           std::span<const std::size_t> send_displs, Buffer& recv, int root, const Options& options) {
+detail::CheckedCall scatterv_call(const Communicator& comm, ConstBuffer& send, std::span<const std::size_t> send_counts,
+                                  std::span<const std::size_t> send_displs, Buffer& recv, int root,
+                                  const Options& options) {
   return detail::checked_call(comm, {.operation = Operation::scatterv,
                                      .send = send,
                                      .recv = recv,

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/device_memory.hpp"
+#include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
 #include "call/context.hpp"
 #include "call/cost_model.hpp"
-#include "call/late_count.hpp"
+#include "call/late_communicator.hpp"
 #include "core/config.hpp"
 #include "device/at_rest.hpp"
-#include "device/give_way.hpp"
+#include "device/traffic.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::detail::services {

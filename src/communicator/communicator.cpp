@@ -9,7 +9,6 @@
 #include "call/check.hpp"
 #include "call/context.hpp"
 #include "communicator/factory.hpp"
-#include "communicator/survivors.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti {

@@ -16,7 +16,7 @@
 #include "call/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
-#include "device/runtime_built.hpp"
+#include "device/runtime.hpp"
 
 namespace tutti {
 namespace {

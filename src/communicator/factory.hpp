@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <mpi.h>
+
 #include <memory>
 
 #include "call/context.hpp"
@@ -18,5 +20,9 @@ enum class Handle : bool { callers, own };
 /// The same for a part of a communicator, or null for MPI_UNDEFINED; everything but its private communicator and states
 /// follows from the parent. Collective over the parent.
 [[nodiscard]] std::shared_ptr<Context> make_child_context(Context& parent, int color, int key);
+
+/// Makes a communicator of the host MPI of the ranks that live on, in their order, with errors returned. They agree in
+/// shared memory, because the messages of their communicator may be in doubt. Collective over them, blocking.
+[[nodiscard]] MPI_Comm make_of_survivors(Context& context);
 
 }  // namespace tutti::detail

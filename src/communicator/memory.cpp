@@ -8,14 +8,13 @@
 #include <tutti/error.hpp>
 #include <tutti/memory.hpp>
 
-#include "backends/device_memory.hpp"
+#include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
 #include "call/check.hpp"
 #include "call/context.hpp"
 #include "core/arithmetic.hpp"
 #include "core/config.hpp"
-#include "core/log.hpp"
 #include "core/mpi_call.hpp"
 #include "core/random_word.hpp"
 #include "device/allocations.hpp"
@@ -62,7 +61,7 @@ void check(const Context& comm, const std::vector<Wish>& wishes) {
 std::size_t part_bytes(const Wish& wish) { return round_up(std::max<std::size_t>(wish.bytes, 1), page); }
 
 /// One rank's part in the segment of its node.
-struct Part {
+struct SegmentPart {
   int rank = 0;
   std::size_t begin = 0;
   std::size_t bytes = 0;
@@ -83,13 +82,13 @@ class Node {
       total_ += bytes;
     }
   }
-  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-  [[nodiscard]] const Part& own() const { return parts_[own_]; }
+  [[nodiscard]] const std::vector<SegmentPart>& parts() const { return parts_; }
+  [[nodiscard]] const SegmentPart& own() const { return parts_[own_]; }
   [[nodiscard]] int leader() const { return parts_.front().rank; }
   [[nodiscard]] std::size_t total() const { return total_; }
 
  private:
-  std::vector<Part> parts_;
+  std::vector<SegmentPart> parts_;
   std::size_t own_ = 0;
   std::size_t total_ = 0;
 };
@@ -114,14 +113,14 @@ shm::Segment map_node(const Context& comm, const Node& node, std::vector<char>& 
 
 bool is_shared(const Node& node, const std::vector<char>& mapped) {
   return std::ranges::all_of(node.parts(),
-                             [&](const Part& p) { return mapped[static_cast<std::size_t>(p.rank)] != 0; });
+                             [&](const SegmentPart& p) { return mapped[static_cast<std::size_t>(p.rank)] != 0; });
 }
 
 void share(Memory& memory, shm::Segment segment, const Node& node, std::uint64_t first_id) {
   memory.segment = std::move(segment);
   memory.data = memory.segment.data() + node.own().begin;
   memory.parts.reserve(node.parts().size());
-  for (const Part& part : node.parts()) {
+  for (const SegmentPart& part : node.parts()) {
     const std::uint64_t id = first_id + static_cast<std::uint64_t>(part.rank);
     shm::Allocations::instance().add(id, memory.segment.data() + part.begin, part.bytes, part.rank == node.own().rank);
     memory.parts.push_back(id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/neighbors.hpp"
+#include "communicator/steps.hpp"
 
 #include <algorithm>
 #include <tutti/point_to_point.hpp>

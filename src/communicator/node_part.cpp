@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/node_part.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +9,8 @@
 
 #include "call/agreement.hpp"
 #include "call/late_communicator.hpp"
+#include "communicator/group.hpp"
 #include "communicator/steps.hpp"
-#include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
 #include "core/hash.hpp"
 #include "core/mpi_call.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/out_of_band.hpp"
+#include "communicator/steps.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 
 #include "call/agreement.hpp"
 #include "core/config.hpp"
-#include "core/log.hpp"
 #include "diagnosis/hosts.hpp"
 #include "outofband/endpoint.hpp"
 #include "outofband/interfaces.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/private_communicator.hpp"
+#include "communicator/steps.hpp"
 
 #include <fmt/format.h>
 
 #include "call/late_communicator.hpp"
 #include "communicator/group.hpp"
-#include "communicator/world_ranks.hpp"
 #include "core/host_mpi.hpp"
 #include "core/mpi_call.hpp"
 

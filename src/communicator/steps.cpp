@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/list.hpp"
-#include "call/late_count.hpp"
+#include "call/late_communicator.hpp"
 #include "core/host_mpi.hpp"
 #include "core/mpi_call.hpp"
 #include "planner/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/survivors.hpp"
+#include "communicator/factory.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/world_ranks.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -149,6 +152,16 @@ const Config& config() {
                            .check = read_check("TUTTI_CHECK"),
                            .summary = read_logs("TUTTI_LOG").summary};
   return read;
+}
+
+void log_once(const std::string& line) {
+  if (!config().logs) return;
+  static std::mutex mutex;
+  static std::set<std::string> written;
+  const std::lock_guard lock(mutex);
+  if (!written.insert(line).second) return;
+  const std::string whole = "tutti: " + line + "\n";
+  std::fputs(whole.c_str(), stderr);
 }
 
 }  // namespace tutti::detail

@@ -46,4 +46,7 @@ struct Config {
 /// Throws Error(invalid_argument) that names the variable if a value cannot be read.
 [[nodiscard]] const Config& config();
 
+/// Writes a line to standard error if TUTTI_LOG=1 is set, and each distinct line only once per process.
+void log_once(const std::string& line);
+
 }  // namespace tutti::detail

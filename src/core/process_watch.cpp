@@ -16,8 +16,9 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <string_view>
 
-#include "core/kernel_number.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -98,9 +99,10 @@ ProcessIdentity own_identity(std::uint64_t number) {
   return {number, machine, is_known ? static_cast<std::uint64_t>(space.st_ino) : 0, getpid()};
 }
 
-ProcessWatch::ProcessWatch(pid_t process, Way way) noexcept : process_(process), is_told_(way == Way::told) {
+ProcessWatch::ProcessWatch(pid_t process, Method method) noexcept
+    : process_(process), is_told_(method == Method::told) {
   if (is_told_) return;
-  if (way == Way::descriptor) {
+  if (method == Method::descriptor) {
     descriptor_ = open_descriptor(process);
     is_gone_ = descriptor_ < 0 && errno == ESRCH;
   }
@@ -111,13 +113,13 @@ ProcessWatch::~ProcessWatch() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessIdentity& who, Way way) {
+std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessIdentity& who, Method method) {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
   auto& known = all.of_number[who.number];
   if (auto watch = known.lock()) return watch;
   std::erase_if(all.of_number, [&](const auto& entry) { return entry.first != who.number && entry.second.expired(); });
-  auto watch = std::make_shared<ProcessWatch>(who.process, way);
+  auto watch = std::make_shared<ProcessWatch>(who.process, method);
   watch->has_been_told_ = all.ended.contains(who.number);
   all.of_number[who.number] = watch;
   return watch;
@@ -145,6 +147,15 @@ bool ProcessWatch::looks_ended() const noexcept {
   std::uint64_t known = 0;
   if (now.start != 0) start_time_.compare_exchange_strong(known, now.start);
   return now.has_ended || (known != 0 && known != now.start);
+}
+
+std::uint64_t kernel_number() {
+  char id[64] = {};
+  std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file == nullptr) return 0;
+  const std::size_t length = std::fread(id, 1, sizeof id, file);
+  (void)std::fclose(file);
+  return length == 0 ? 0 : Hash().add(std::string_view(id, length)).value() | 1U;
 }
 
 }  // namespace tutti::detail

@@ -29,14 +29,15 @@ struct ProcessIdentity {
 /// counts as alive.
 class ProcessWatch {
  public:
-  enum class Way : std::uint8_t { descriptor, start_time, told };
-  explicit ProcessWatch(pid_t process, Way way = Way::descriptor) noexcept;
+  enum class Method : std::uint8_t { descriptor, start_time, told };
+  explicit ProcessWatch(pid_t process, Method method = Method::descriptor) noexcept;
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
   /// The watch of a process, shared by all communicators with it. Any thread.
-  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who, Way way = Way::descriptor);
+  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who,
+                                                              Method method = Method::descriptor);
   /// Says that a process has ended. number: of its identity. Any thread.
   static void tell_ended(std::uint64_t number);
 
@@ -56,5 +57,9 @@ class ProcessWatch {
   bool is_gone_ = false;                              ///< before it could be watched
   mutable std::atomic<std::uint64_t> start_time_{0};  ///< in ticks; used without a descriptor; 0: not seen yet
 };
+
+/// A number of the running kernel, equal for all processes and containers of a machine until it boots again; 0:
+/// unknown. Virtual machines that go on from one snapshot may have the same one.
+[[nodiscard]] std::uint64_t kernel_number();
 
 }  // namespace tutti::detail

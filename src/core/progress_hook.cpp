@@ -32,7 +32,7 @@ constexpr int no_stream = 0x3c000000;  // MPIX_STREAM_NULL
 using OpalCallback = int (*)();
 using OpalRegister = int (*)(OpalCallback callback);
 
-struct Place {
+struct Hook {
   Finding finding{};
   AsyncStart async_start = nullptr;
   RequestIsComplete is_complete = nullptr;
@@ -75,33 +75,33 @@ bool has_one_lock() {
   return !has("ch4") || has("thread-cs=global");
 }
 
-Place look() {
-  Place place;
+Hook look() {
+  Hook hook;
 #ifndef MPI_ABI_VERSION  // MPICH's library with the ABI of MPI 5 has no extensions
-  place.async_start = symbol<AsyncStart>("MPIX_Async_start");
-  place.is_complete = symbol<RequestIsComplete>("MPIX_Request_is_complete");
+  hook.async_start = symbol<AsyncStart>("MPIX_Async_start");
+  hook.is_complete = symbol<RequestIsComplete>("MPIX_Request_is_complete");
 #endif
-  if (place.async_start != nullptr && place.is_complete != nullptr) {
+  if (hook.async_start != nullptr && hook.is_complete != nullptr) {
     if (has_threads() && has_one_lock())
-      place.finding.text = "MPIX_Async_start is not used: this MPI may hold one lock in all calls of its threads";
+      hook.finding.text = "MPIX_Async_start is not used: this MPI may hold one lock in all calls of its threads";
     else
-      place.finding = {true, "MPIX_Async_start"};
-    return place;
+      hook.finding = {true, "MPIX_Async_start"};
+    return hook;
   }
   if (host_is_open_mpi()) {
-    place.opal_register = symbol<OpalRegister>("opal_progress_register");
-    place.opal_unregister = symbol<OpalRegister>("opal_progress_unregister");
-    place.finding = {place.opal_register != nullptr && place.opal_unregister != nullptr, "opal_progress_register"};
-    if (!place.finding.is_usable) place.finding.text = "this Open MPI exports no opal_progress_register";
-    return place;
+    hook.opal_register = symbol<OpalRegister>("opal_progress_register");
+    hook.opal_unregister = symbol<OpalRegister>("opal_progress_unregister");
+    hook.finding = {hook.opal_register != nullptr && hook.opal_unregister != nullptr, "opal_progress_register"};
+    if (!hook.finding.is_usable) hook.finding.text = "this Open MPI exports no opal_progress_register";
+    return hook;
   }
-  place.finding.text =
+  hook.finding.text =
       "the host MPI calls no functions of others in its progress (MPICH does from 4.3 on, and Open MPI)";
-  return place;
+  return hook;
 }
 
-const Place& place() {
-  static const Place found = look();
+const Hook& hook() {
+  static const Hook found = look();
   return found;
 }
 
@@ -131,7 +131,7 @@ int poll_of_open_mpi() noexcept {
 
 void arm() noexcept {
   if (here.is_inside || armed.load() || armed.exchange(true)) return;
-  const Place& found = place();
+  const Hook& found = hook();
   const int code = found.async_start != nullptr ? found.async_start(poll_of_mpich, nullptr, no_stream)
                                                 : found.opal_register(poll_of_open_mpi);
   if (code != 0) armed.store(false);  // out of memory: the next operation tries again
@@ -139,11 +139,11 @@ void arm() noexcept {
 
 }  // namespace
 
-const Finding& find() { return place().finding; }
+const Finding& find() { return hook().finding; }
 
 void add(Step step) noexcept {
   the_step.store(step, std::memory_order_relaxed);
-  complete_without_progress.store(place().is_complete, std::memory_order_relaxed);
+  complete_without_progress.store(hook().is_complete, std::memory_order_relaxed);
   operations.fetch_add(1);
   arm();
 }
@@ -153,8 +153,8 @@ void remove(int ended) noexcept { operations.fetch_sub(ended); }
 // MPICH's poll ends by itself: MPI_Finalize calls it until it does.
 void end() noexcept {
   operations.store(0);
-  if (armed.load() && place().opal_unregister != nullptr) {
-    place().opal_unregister(poll_of_open_mpi);
+  if (armed.load() && hook().opal_unregister != nullptr) {
+    hook().opal_unregister(poll_of_open_mpi);
     armed.store(false);
   }
 }

@@ -49,7 +49,7 @@ void Allocations::retire(std::uint64_t id) noexcept {
 
 /// The program's kernels may use the memory until the device is done, and only cudaFree waits for that: neither
 /// ncclMemFree does nor a deregistration. NCCL's work is not waited for here, since it may need this thread's progress.
-bool Allocations::finish_work_on(const Range& range) noexcept {
+bool Allocations::finish_work_on(const AddressRange& range) noexcept {
   Traffic& traffic = Traffic::of(range.device);
   if (traffic.has_line()) return false;
   const std::lock_guard no_launch(traffic.launch_mutex());
@@ -115,13 +115,13 @@ void Allocations::sweep() noexcept {
   std::move(ended.begin(), ended.end(), std::back_inserter(retired_));
 }
 
-std::optional<Allocations::Range> Allocations::find(const void* address) const {
+std::optional<Allocations::AddressRange> Allocations::find(const void* address) const {
   if (count_.load(std::memory_order_acquire) == 0) return std::nullopt;
   const auto* at = static_cast<const std::byte*>(address);
   const std::shared_lock lock(mutex_);
   auto next = live_.upper_bound(at);
   if (next == live_.begin()) return std::nullopt;
-  const Range& range = (--next)->second.range;
+  const AddressRange& range = (--next)->second.range;
   if (static_cast<std::size_t>(at - range.base) >= range.bytes) return std::nullopt;
   return range;
 }

@@ -17,7 +17,7 @@ namespace tutti::detail::device {
 /// The pinned, device and managed memory of tutti::allocate in this process. Any thread.
 class Allocations {
  public:
-  struct Range {
+  struct AddressRange {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
     std::uint64_t id = 0;  ///< never reused, so that a new range at an old address is told apart
@@ -45,7 +45,7 @@ class Allocations {
   void sweep() noexcept;
 
   /// The range that an address lies in. Fast if there are no ranges.
-  [[nodiscard]] std::optional<Range> find(const void* address) const;
+  [[nodiscard]] std::optional<AddressRange> find(const void* address) const;
 
   /// Calls `before_release` once, when no NCCL work is in flight any more and before the memory of range `id` is
   /// released, so that it can be deregistered. False if the range is gone already. The function must not call this
@@ -60,7 +60,7 @@ class Allocations {
     std::function<void()> before_release;
   };
   struct Entry {
-    Range range{};
+    AddressRange range{};
     std::uint64_t generation = 0;
     std::function<void()> release{};
     std::vector<Watcher> watchers{};
@@ -69,7 +69,7 @@ class Allocations {
   Allocations() = default;
   /// False if that has to wait; nothing has changed then.
   static bool end(Entry& entry) noexcept;
-  [[nodiscard]] static bool finish_work_on(const Range& range) noexcept;
+  [[nodiscard]] static bool finish_work_on(const AddressRange& range) noexcept;
 
   mutable std::shared_mutex mutex_;  ///< guards both lists; never held while a function is called
   std::mutex ending_;                ///< held while functions are called; taken before mutex_

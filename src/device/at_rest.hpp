@@ -3,7 +3,6 @@
 
 #include <mutex>
 
-#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail::device {

@@ -10,8 +10,13 @@ namespace tutti::detail::device {
 /// process uses no device.
 class BesideCaptures {
  public:
-  BesideCaptures() noexcept;
-  ~BesideCaptures();
+  BesideCaptures() noexcept : runtime_(runtime()) {
+    if (runtime_ != nullptr && !runtime_->has_context()) runtime_ = nullptr;
+    if (runtime_ != nullptr) former_ = runtime_->exchange_capture_mode(CaptureMode::relaxed);
+  }
+  ~BesideCaptures() {
+    if (runtime_ != nullptr) (void)runtime_->exchange_capture_mode(former_);
+  }
   BesideCaptures(const BesideCaptures&) = delete;
   BesideCaptures& operator=(const BesideCaptures&) = delete;
 

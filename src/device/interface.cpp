@@ -5,7 +5,6 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#include "device/give_way.hpp"
 #include "device/pool.hpp"
 #include "device/runtime.hpp"
 #include "device/traffic.hpp"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "device/flag.hpp"
-#include "device/give_way.hpp"
 #include "device/kept.hpp"
 #include "device/traffic.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/runtime.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <tutti/error.hpp>
-
-#include "device/runtime_built.hpp"
 
 namespace tutti::detail::device {
 namespace {
@@ -72,6 +72,14 @@ Guard::~Guard() {
     runtime()->leave_device(former_);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the device's failure is reported by the call itself
   }
+}
+
+void throw_per_thread(std::string_view who) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: option stream is cudaStreamPerThread, which is another stream in each thread, and other "
+                          "threads launch work for the caller; pass a stream made by cudaStreamCreate, or the default "
+                          "stream",
+                          who));
 }
 
 }  // namespace tutti::detail::device

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <tutti/buffer.hpp>
+#include <tutti/options.hpp>
 
 namespace tutti::detail::device {
 
@@ -154,5 +156,22 @@ class Guard {
   int former_;
   bool changed_;
 };
+
+/// The runtime that was built in: CUDA's, or null.
+[[nodiscard]] Runtime* built_runtime() noexcept;
+
+[[noreturn]] void throw_per_thread(std::string_view who);
+[[nodiscard]] inline bool is_per_thread(const Stream& stream) {
+  constexpr std::uintptr_t per_thread = 2;  // cudaStreamPerThread
+  return stream.kind == StreamKind::cuda && reinterpret_cast<std::uintptr_t>(stream.handle) == per_thread;
+}
+
+/// Throws Error(invalid_argument) for cudaStreamPerThread. Its handle is another stream in each thread, and threads of
+/// NCCL and of this library launch work for the caller. who() begins the text.
+template <typename Who>
+void refuse_per_thread(const Stream& stream, const Who& who) {
+  if (is_per_thread(stream)) [[unlikely]]
+    throw_per_thread(who());
+}
 
 }  // namespace tutti::detail::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/runtime_built.hpp"
+#include "device/runtime.hpp"
 
 namespace tutti::detail::device {
 

@@ -5,7 +5,7 @@
 
 #include "device/beside_captures.hpp"
 #include "device/driver.hpp"
-#include "device/runtime_built.hpp"
+#include "device/runtime.hpp"
 #include "device/vendor.hpp"
 
 namespace tutti::detail::device {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/traffic.hpp"
 
+#include <mpi.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "core/mpi_call.hpp"
+#include "device/beside_captures.hpp"
 #include "device/kept.hpp"
 
 namespace tutti::detail::device {
@@ -133,7 +139,7 @@ void Traffic::begin_launch() noexcept { state_->under_way.fetch_add(1, std::memo
 void Traffic::end_launch() noexcept { state_->under_way.fetch_sub(1, std::memory_order_acq_rel); }
 bool Traffic::has_line() const noexcept { return state_->first_place.load(std::memory_order_acquire) != 0; }
 
-Place::Place(Traffic& traffic) : traffic_(traffic) {
+Ticket::Ticket(Traffic& traffic) : traffic_(traffic) {
   Traffic::State& state = *traffic.state_;
   const std::lock_guard lock(state.line_mutex);
   number_ = ++state.last_place;
@@ -141,15 +147,24 @@ Place::Place(Traffic& traffic) : traffic_(traffic) {
   state.first_place.store(state.line.front(), std::memory_order_release);
 }
 
-Place::~Place() {
+Ticket::~Ticket() {
   Traffic::State& state = *traffic_.state_;
   const std::lock_guard lock(state.line_mutex);
   std::erase(state.line, number_);
   state.first_place.store(state.line.empty() ? 0 : state.line.front(), std::memory_order_release);
 }
 
-bool Place::is_first() const noexcept {
+bool Ticket::is_first() const noexcept {
   return traffic_.state_->first_place.load(std::memory_order_acquire) == number_;
+}
+
+void give_way() {
+  const BesideCaptures beside;  // the MPI may use the device
+  progress();
+  int found = 0;
+  if (mpi_is_usable())
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  sched_yield();
 }
 
 }  // namespace tutti::detail::device

@@ -65,23 +65,23 @@ class Traffic {
   void begin_launch() noexcept;
   void end_launch() noexcept;
 
-  /// Whether launches wait for their turn, or are under way (device::Place).
+  /// Whether launches wait for their turn, or are under way (device::Ticket).
   [[nodiscard]] bool has_line() const noexcept;
 
  private:
-  friend class Place;
+  friend class Ticket;
   explicit Traffic(int device);
   struct State;
   State* state_;
 };
 
 /// A place in the order of a device's launches, behind those that were taken before. Any thread.
-class Place {
+class Ticket {
  public:
-  explicit Place(Traffic& traffic);
-  ~Place();
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit Ticket(Traffic& traffic);
+  ~Ticket();
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
   [[nodiscard]] bool is_first() const noexcept;
 
  private:
@@ -95,14 +95,18 @@ class Turn {
   /// Calls `wait` between two looks; it drives the launches that come before, and may throw. Throws internal on a
   /// thread that holds the lock.
   template <typename Wait>
-  Turn(Traffic& traffic, const Wait& wait) : place_(traffic), lock_(traffic.launch_mutex(), std::defer_lock) {
+  Turn(Traffic& traffic, const Wait& wait) : ticket_(traffic), lock_(traffic.launch_mutex(), std::defer_lock) {
     traffic.launch_mutex().refuse_if_mine();
-    while (!place_.is_first() || !lock_.try_lock()) wait();
+    while (!ticket_.is_first() || !lock_.try_lock()) wait();
   }
 
  private:
-  Place place_;
+  Ticket ticket_;
   std::unique_lock<LaunchMutex> lock_;
 };
+
+/// Progresses all outstanding operations and the host MPI. A thread that waits for a device calls this between two
+/// polls, because a peer may need that progress before it can do its part of the device's work.
+void give_way();
 
 }  // namespace tutti::detail::device

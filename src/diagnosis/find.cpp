@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/find.hpp"
+#include "diagnosis/snapshot.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <system_error>
 
-#include "diagnosis/host_name.hpp"
+#include "diagnosis/format.hpp"
 #include "diagnosis/recorder_memory.hpp"
 
 namespace tutti::detail::flight {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnosis/find.hpp"
+#include "diagnosis/snapshot.hpp"
 
 namespace tutti::detail::flight {
 

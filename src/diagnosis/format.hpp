@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "diagnosis/calls.hpp"
@@ -49,7 +52,7 @@ struct alignas(64) Entry {
   std::atomic<std::uint64_t> end{0};     ///< ticks; 0: it is not over
   Facts facts{};
   std::atomic<State> state{State::none};
-  std::uint32_t place = 0;  ///< in the trace; 0: none
+  std::uint32_t trace_slot = 0;  ///< 0: none
 };
 static_assert(sizeof(Entry) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -110,5 +113,12 @@ struct Parts {
   Same<TextRow>* texts;
   Same<Entry>* entries;
 };
+
+/// The name of this host, as recorders have it.
+[[nodiscard]] inline std::string host_name() {
+  std::array<char, 64> name{};
+  (void)gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 }  // namespace tutti::detail::flight

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "diagnosis/site_text.hpp"
-#include "diagnosis/snapshot_bytes.hpp"
+#include "diagnosis/snapshot.hpp"
 #include "outofband/endpoint.hpp"
 
 namespace tutti::detail::flight {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/find.hpp"
+#include "diagnosis/snapshot.hpp"
 #include "outofband/card.hpp"
 
 namespace tutti::detail::flight {

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "diagnosis/find.hpp"
+#include "diagnosis/snapshot.hpp"
 
 namespace tutti::detail::flight {
 

@@ -16,9 +16,8 @@
 
 #include "core/config.hpp"
 #include "core/hash.hpp"
-#include "core/log.hpp"
 #include "diagnosis/fixed_text.hpp"
-#include "diagnosis/host_name.hpp"
+#include "diagnosis/format.hpp"
 #include "diagnosis/site_text.hpp"
 
 namespace tutti::detail::flight {
@@ -140,22 +139,22 @@ void Recorder::introduce(std::uint64_t job, int world_rank, int world_size) noex
 void Recorder::begin_in_log(Entry& entry, const Facts& facts, std::uint32_t sequence, State state) noexcept {
   // What this call writes over may be outstanding.
   const std::uint64_t before = entry.number.load(std::memory_order_relaxed);
-  if (before != 0 && !is_over(entry.state.load(std::memory_order_relaxed))) log_->keep(before, entry.place);
+  if (before != 0 && !is_over(entry.state.load(std::memory_order_relaxed))) log_->keep(before, entry.trace_slot);
   Facts its_facts = facts;
   its_facts.sequence = sequence;
-  entry.place = log_->begin_call(its_facts, state);
+  entry.trace_slot = log_->begin_call(its_facts, state);
 }
 
-trace::Place Recorder::place_of(std::uint64_t number, bool is_over) noexcept {
+trace::SlotNumber Recorder::trace_slot_of(std::uint64_t number, bool is_over) noexcept {
   const Entry& entry = entry_of(number);
-  return entry.number.load(std::memory_order_relaxed) == number ? entry.place : log_->kept(number, is_over);
+  return entry.number.load(std::memory_order_relaxed) == number ? entry.trace_slot : log_->kept(number, is_over);
 }
 
 void Recorder::resolve_in_log(std::uint64_t number, int source, int tag) noexcept {
   const Entry& entry = entry_of(number);
   if (entry.number.load(std::memory_order_relaxed) != number) return;
   const bool is_open = entry.facts.call == Call::recv && (entry.facts.peer == any || entry.facts.tag == any);
-  if (is_open) log_->came_from(entry.place, source, tag);
+  if (is_open) log_->came_from(entry.trace_slot, source, tag);
 }
 
 void Recorder::finish() noexcept {

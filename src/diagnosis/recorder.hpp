@@ -48,7 +48,7 @@ class Recorder {
         !entry.state.compare_exchange_strong(expected, State::waiting, std::memory_order_relaxed))
       return;  // it waits already, or is over
     if (log_ != nullptr) [[unlikely]]
-      log_->wait(place_of(number, false));
+      log_->wait(trace_slot_of(number, false));
   }
   /// Writes the place of a call that was written before.
   void place(std::uint64_t number, TextNumber site) noexcept {
@@ -59,7 +59,7 @@ class Recorder {
   void place_running(std::uint32_t communicator, TextNumber site) noexcept;
   void end(std::uint64_t number, State state) noexcept {
     if (log_ != nullptr) [[unlikely]]
-      log_->end_call(place_of(number, true), state);
+      log_->end_call(trace_slot_of(number, true), state);
     Entry& entry = entry_of(number);
     if (entry.number.load(std::memory_order_relaxed) != number) return;
     entry.end.store(ticks(), std::memory_order_relaxed);
@@ -74,8 +74,8 @@ class Recorder {
   }
   /// Null unless the calls are traced.
   [[nodiscard]] trace::Log* log() const noexcept { return log_.get(); }
-  /// The place of a call in the trace.
-  [[nodiscard]] trace::Place place_of(std::uint64_t number, bool is_over) noexcept;
+  /// The slot of a call in the trace.
+  [[nodiscard]] trace::SlotNumber trace_slot_of(std::uint64_t number, bool is_over) noexcept;
 
   /// The facts of a call that was written just now.
   [[nodiscard]] const Facts& facts_of(std::uint64_t number) noexcept { return entry_of(number).facts; }
@@ -177,6 +177,23 @@ class Recording {
  private:
   Note note_;
   State state_ = State::failed;
+};
+
+/// While it lives, the program can do nothing but wait for the requests that this thread tests, so that a test that
+/// fails begins a wait.
+class Held {
+ public:
+  Held() noexcept { ++depth(); }
+  ~Held() { --depth(); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  [[nodiscard]] static bool is_held() noexcept { return depth() != 0; }
+
+ private:
+  static int& depth() noexcept {
+    thread_local int count = 0;
+    return count;
+  }
 };
 
 }  // namespace tutti::detail::flight

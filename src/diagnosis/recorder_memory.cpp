@@ -11,7 +11,7 @@
 
 #include "core/draft.hpp"
 #include "core/file_limit.hpp"
-#include "diagnosis/host_name.hpp"
+#include "diagnosis/format.hpp"
 #include "diagnosis/ticks.hpp"
 
 namespace tutti::detail::flight {

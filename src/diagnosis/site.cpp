@@ -15,7 +15,6 @@
 
 #include "diagnosis/fixed_text.hpp"
 #include "diagnosis/own_modules.hpp"
-#include "diagnosis/stack.hpp"
 
 namespace tutti::detail {
 namespace {

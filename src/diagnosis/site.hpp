@@ -49,4 +49,9 @@ void set_site(const char* file, int line, const char* function) noexcept;
 /// addr2line, in a process of its own, so call it for messages only.
 [[nodiscard]] std::string words(const SiteRecord& site);
 
+/// Sets the address and the frames of a site from this thread's stack, from the first frame outside of the library on.
+/// To unwind takes a microsecond or more, so the last walks of a thread are remembered: one whose return addresses all
+/// lie where they lay then is the same one.
+void note_frames(CallSite& site) noexcept;
+
 }  // namespace tutti::detail

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "diagnosis/find.hpp"
 #include "diagnosis/site.hpp"
+#include "diagnosis/snapshot.hpp"
 
 namespace tutti::detail {
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnosis/format.hpp"
@@ -63,5 +64,21 @@ struct Snapshot {
                                                     std::string& problem);
 /// The same for a file.
 [[nodiscard]] std::optional<Snapshot> read_snapshot(const std::string& path, std::string& problem);
+
+/// The recorders of one job, by their rank in MPI_COMM_WORLD.
+using Job = std::vector<Snapshot>;
+
+/// The recorders that processes of this user on this host hold, their own and those of others that have ended.
+[[nodiscard]] std::vector<Snapshot> find_recorders();
+/// The recorders in a folder, or in one file. problems: a line for each file that is none.
+[[nodiscard]] std::vector<Snapshot> read_recorders(const std::string& path, std::vector<std::string>& problems);
+
+/// Puts recorders of processes together that have met: that have a communicator or a first communicator in common.
+[[nodiscard]] std::vector<Job> jobs_of(std::vector<Snapshot> snapshots);
+
+/// Snapshots for a process of another host, with the last calls of each rank.
+[[nodiscard]] std::string to_bytes(const Job& job, std::size_t last_calls);
+/// The snapshots again; none if the bytes are damaged.
+[[nodiscard]] Job from_bytes(std::string_view bytes);
 
 }  // namespace tutti::detail::flight

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/snapshot_bytes.hpp"
+#include "diagnosis/snapshot.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

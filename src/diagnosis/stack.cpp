@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/stack.hpp"
+#include "diagnosis/site.hpp"
 
 #include <unwind.h>
 

@@ -14,11 +14,11 @@
 #include <string>
 #include <thread>
 
-#include "diagnosis/find.hpp"
 #include "diagnosis/findings.hpp"
 #include "diagnosis/hosts.hpp"
 #include "diagnosis/recorder.hpp"
 #include "diagnosis/site_text.hpp"
+#include "diagnosis/snapshot.hpp"
 
 namespace tutti::detail::flight {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tutti/kernels/embedding_backward.hpp>
 
-#include "core/mix_bits.hpp"
+#include "core/hash.hpp"
 #include "kernels/row_arithmetic.hpp"
 
 /// Random bits without state: a hash of (seed, step, table, row, column), so that they depend neither on the rank that

@@ -9,7 +9,6 @@
 #include <tutti/reduce_op.hpp>
 
 #include "core/hash.hpp"
-#include "core/mix_bits.hpp"
 #include "operation/operation.hpp"
 
 namespace tutti::detail {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "operation/operation.hpp"
 #include "schedules/node_map.hpp"
@@ -93,6 +94,15 @@ struct Problem {
 /// The counts in the row of one rank.
 [[nodiscard]] constexpr std::size_t told_by_rank(Operation operation, int size) {
   return operation == Operation::alltoallv ? 2 * static_cast<std::size_t>(size) : 1;
+}
+
+/// The counts that a rank tells the others of its node: its row of Problem::told.
+[[nodiscard]] inline std::vector<std::size_t> told_row(Operation operation, const Problem& p) {
+  if (traits_of(operation).given == BlockKind::own) return {p.send_count};
+  if (traits_of(operation).taken == BlockKind::own) return {p.recv_count};
+  std::vector<std::size_t> row(p.send_counts.begin(), p.send_counts.end());
+  row.insert(row.end(), p.recv_counts.begin(), p.recv_counts.end());
+  return row;
 }
 
 }  // namespace tutti::schedules

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <tutti/error.hpp>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "backends/nccl/table.hpp"
 #include "call/plan.hpp"
 #include "planner/calibration.hpp"

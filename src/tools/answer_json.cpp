@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <tutti/error.hpp>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/plan.hpp"
 #include "planner/names.hpp"
 #include "planner/type_class.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/backends.hpp"
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "common/command_line/options.hpp"
 #include "core/config.hpp"
 #include "planner/overrides.hpp"
@@ -10,7 +10,7 @@
 #include "tools/commands.hpp"
 #include "tools/drawing.hpp"
 #include "tools/program.hpp"
-#include "tools/surroundings.hpp"
+#include "tools/question.hpp"
 
 namespace tutti::tools {
 namespace {

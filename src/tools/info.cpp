@@ -14,7 +14,7 @@
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "tools/program.hpp"
-#include "tools/surroundings.hpp"
+#include "tools/question.hpp"
 
 namespace tutti::tools {
 namespace {

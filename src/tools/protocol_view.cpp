@@ -5,8 +5,8 @@
 
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
-#include "backends/shm/limits.hpp"
 #include "backends/shm/pieces.hpp"
+#include "backends/shm/registry.hpp"
 #include "operation/shape.hpp"
 #include "tools/protocol_view.hpp"
 #include "tools/units.hpp"
@@ -22,7 +22,7 @@ using Move = ProtocolView::Move;
 using Step = ProtocolView::Step;
 
 /// A call as its protocols see it.
-struct Call {
+struct ShapedCall {
   const Signature& signature;
   const Shape& who;
   int size;
@@ -46,22 +46,22 @@ struct Call {
 };
 
 template <typename Holds>
-Layer layer(const Call& call, std::string name, const std::string& words, bool is_shared, Holds&& holds) {
+Layer layer(const ShapedCall& call, std::string name, const std::string& words, bool is_shared, Holds&& holds) {
   Layer made{std::move(name), {}, is_shared, {}};
   for (int rank = 0; rank < call.size; ++rank) made.boxes.push_back(holds(rank) ? words : "");
   return made;
 }
 
-Layer inputs(const Call& call) {
+Layer inputs(const ShapedCall& call) {
   return layer(call, "inputs", "input", false, [&](int rank) { return call.gives(rank) || call.has_result(rank); });
 }
 
-Layer outputs(const Call& call) {
+Layer outputs(const ShapedCall& call) {
   return layer(call, "outputs", "output", false, [&](int rank) { return call.has_result(rank); });
 }
 
 /// The number of chunks that slots or a ring take, in words.
-std::string chunk_words(const Call& call, Protocol protocol) {
+std::string chunk_words(const ShapedCall& call, Protocol protocol) {
   if (detail::shm::is_streamed(protocol))
     return fmt::format("{} into its {} ring{} in chunks, as takers make room, and counts them in its flag",
                        call.amount(), protocol == Protocol::wide ? "wide" : "near",
@@ -72,7 +72,7 @@ std::string chunk_words(const Call& call, Protocol protocol) {
                      call.amount());
 }
 
-ProtocolView through_segment(const Call& call, Protocol protocol) {
+ProtocolView through_segment(const ShapedCall& call, Protocol protocol) {
   const bool in_line = protocol == Protocol::line;
   const bool streams = detail::shm::is_streamed(protocol);
   ProtocolView view;
@@ -107,7 +107,7 @@ ProtocolView through_segment(const Call& call, Protocol protocol) {
 }
 
 /// Contributions go up the groups of the ranks, and the result goes down.
-ProtocolView along_tree(const Call& call) {
+ProtocolView along_tree(const ShapedCall& call) {
   const detail::shm::Groups groups = detail::shm::unplaced_groups(call.size);
   const bool is_barrier = call.signature.operation == Operation::barrier;
   const std::string what = is_barrier ? "a flag" : call.amount() + " with flags";
@@ -135,7 +135,7 @@ ProtocolView along_tree(const Call& call) {
 }
 
 /// Window by window: every rank combines its part out of the buffers of the others, who take the result from its own.
-ProtocolView through_parts(const Call& call) {
+ProtocolView through_parts(const ShapedCall& call) {
   const auto all = [](int) { return true; };
   Step give;
   give.words = fmt::format(
@@ -159,7 +159,7 @@ ProtocolView through_parts(const Call& call) {
 }
 
 /// A short call: each rank reads all inputs and combines them for itself.
-ProtocolView combined_by_each(const Call& call) {
+ProtocolView combined_by_each(const ShapedCall& call) {
   ProtocolView view;
   view.layers = {inputs(call), outputs(call)};
   Step read;
@@ -172,7 +172,7 @@ ProtocolView combined_by_each(const Call& call) {
 }
 
 /// Every rank combines a share of the result and hands it to whoever needs it.
-ProtocolView combined_by_single_copy(const Call& call) {
+ProtocolView combined_by_single_copy(const ShapedCall& call) {
   if (detail::shm::is_made_by_each(call.signature, call.size, false)) return combined_by_each(call);
   ProtocolView view;
   view.layers.push_back(inputs(call));
@@ -197,7 +197,7 @@ ProtocolView combined_by_single_copy(const Call& call) {
   return view;
 }
 
-ProtocolView moved_by_single_copy(const Call& call) {
+ProtocolView moved_by_single_copy(const ShapedCall& call) {
   ProtocolView view;
   view.layers = {inputs(call), outputs(call)};
   Step read;
@@ -218,7 +218,7 @@ ProtocolView moved_by_single_copy(const Call& call) {
 ProtocolView protocol_view(Protocol protocol, const Signature& signature, int size) {
   const detail::Binding binding;
   const Shape who(signature, binding, 0, size);
-  const Call call{signature, who, size, detail::shm::published_bytes(signature, size)};
+  const ShapedCall call{signature, who, size, detail::shm::published_bytes(signature, size)};
   if (protocol == Protocol::single_copy)
     return who.combines() ? combined_by_single_copy(call) : moved_by_single_copy(call);
   if (protocol == Protocol::tree) return along_tree(call);

@@ -98,4 +98,10 @@ struct Case {
 /// The schedules of all ranks by an algorithm of the mpi backend. The v-forms get blocks of equal size.
 [[nodiscard]] std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm);
 
+/// The surroundings of this job, if it has several ranks and the question names no ranks or nodes; else those of an
+/// imagined job on nodes like this one. Ranks share memory as in this job, or as `no_shm` and `no_single_copy` say. The
+/// table is that of `--table`, else the one that a communicator would find. Throws UsageError for impossible numbers,
+/// and Error for an unusable table. Collective over MPI_COMM_WORLD.
+[[nodiscard]] Surroundings surroundings_of(const Question& question);
+
 }  // namespace tutti::tools

@@ -8,8 +8,6 @@
 #include <tutti/collectives/barrier.hpp>
 #include <tutti/error.hpp>
 
-#include "tools/run_delay.hpp"
-
 namespace tutti::detail::tuning {
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/run_delay.hpp"
+#include "tools/race.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/context.hpp"
 #include "planner/candidates.hpp"
 #include "tools/race.hpp"

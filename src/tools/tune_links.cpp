@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "call/context.hpp"
-#include "tools/fabric_measurement.hpp"
+#include "tools/link_measurement.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::tools {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/hwloc_handle.hpp"
-#include "core/kernel_number.hpp"
+#include "core/process_watch.hpp"
 
 namespace tutti::detail {
 namespace {

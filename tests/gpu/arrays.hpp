@@ -11,8 +11,8 @@ namespace tutti::test::gpu {
 template <typename T>
 class DeviceArray {
  public:
-  explicit DeviceArray(const std::vector<T>& values, commbench::Place place = commbench::Place::device)
-      : count_(values.size()), memory_(nullptr, place, values.size() * sizeof(T) + 1) {
+  explicit DeviceArray(const std::vector<T>& values, commbench::MemorySpace space = commbench::MemorySpace::device)
+      : count_(values.size()), memory_(nullptr, space, values.size() * sizeof(T) + 1) {
     write(values);
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective with every datatype and operation on device buffers, in all forms, gives what it gives on the host.
-#include "commbench/algorithm_names.hpp"
 #include "commbench/names.hpp"
 #include "commbench/suite.hpp"
 #include "gpu/trial.hpp"
@@ -42,7 +41,7 @@ TEST_F(Collectives, EveryDatatypeAndOperation) {
   settings.operations.assign(all_operations.begin() + 1, all_operations.end());
   settings.types = commbench::parse_types({"all", "bytes(12)"});
   settings.ops = commbench::parse_ops({"all"});
-  settings.memory = {Place::device};
+  settings.memory = {MemorySpace::device};
   settings.modes = {Mode::blocking};
   settings.low = settings.high = std::size_t{1} << 16U;
   const std::size_t count = is_standin() ? 61 : 1023;
@@ -95,7 +94,7 @@ TEST_F(Collectives, ManagedMemory) {
   const int ranks = device_world().size();
   for_each_operation([&](Operation operation) {
     Point point = point_of(operation, DatatypeKind::float32, sum_of(operation), 1023, ranks);
-    point.memory = Place::managed;
+    point.memory = MemorySpace::managed;
     expect_right(point, {});
   });
 }

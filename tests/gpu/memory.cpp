@@ -20,12 +20,12 @@ class MemoryOnDevice : public OnDevice {};
 device::Runtime& runtime() { return device::required_runtime("a test"); }
 
 TEST_F(MemoryOnDevice, KindsAreToldApart) {
-  for (const Place place : {Place::pinned, Place::device, Place::managed}) {
-    const commbench::Memory memory(nullptr, place, 4096);
-    EXPECT_EQ(memory_kind(memory.data()), commbench::kind_of(place)) << commbench::place_name(place);
-    EXPECT_EQ(memory_kind(memory.data() + 4095), commbench::kind_of(place)) << "its last byte";
-    const int owner = commbench::is_on_device(place) ? runtime().current_device() : -1;
-    EXPECT_EQ(runtime().inspect(memory.data()).device, owner) << commbench::place_name(place);
+  for (const MemorySpace space : {MemorySpace::pinned, MemorySpace::device, MemorySpace::managed}) {
+    const commbench::Memory memory(nullptr, space, 4096);
+    EXPECT_EQ(memory_kind(memory.data()), commbench::kind_of(space)) << commbench::space_name(space);
+    EXPECT_EQ(memory_kind(memory.data() + 4095), commbench::kind_of(space)) << "its last byte";
+    const int owner = commbench::is_on_device(space) ? runtime().current_device() : -1;
+    EXPECT_EQ(runtime().inspect(memory.data()).device, owner) << commbench::space_name(space);
   }
   const std::vector<std::byte> ordinary(100);
   EXPECT_EQ(memory_kind(ordinary.data()), MemoryKind::host);

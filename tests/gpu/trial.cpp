@@ -51,7 +51,7 @@ const Communicator& device_world() {
 
 Point point_of(Operation operation, Datatype type, std::optional<ReduceKind> op, std::size_t count, int ranks) {
   const std::size_t blocks = commbench::has_one_vector(operation) ? 1 : static_cast<std::size_t>(ranks);
-  return {operation, type, op, count * blocks * type.size(), Place::device, Mode::blocking};
+  return {operation, type, op, count * blocks * type.size(), MemorySpace::device, Mode::blocking};
 }
 
 Trial::Trial(const Communicator& comm, const Point& point, const Form& form, const std::string& algorithm)
@@ -66,8 +66,8 @@ Trial::Trial(const Communicator& comm, const Point& point, const Form& form, con
       recv_bytes_(std::max(shape_.recv * point.type.size(), form.in_place ? send_bytes_ : 0)),
       send_(nullptr, point.memory, send_bytes_ + guard),
       recv_(nullptr, point.memory, recv_bytes_ + guard),
-      host_send_(nullptr, Place::pinned, send_bytes_ + guard),
-      host_recv_(nullptr, Place::pinned, recv_bytes_ + guard) {
+      host_send_(nullptr, MemorySpace::pinned, send_bytes_ + guard),
+      host_recv_(nullptr, MemorySpace::pinned, recv_bytes_ + guard) {
   point_.mode = form.mode;
   commbench::Arguments arguments{point_, world_, &shape_, send_.data(), recv_.data()};
   if (form.streamed) arguments.stream = stream_.stream();
@@ -105,7 +105,7 @@ void Trial::copy(std::byte* to, const std::byte* from, std::size_t bytes) const 
 void Trial::delay() const {
   if (is_standin()) return;
   constexpr std::size_t bytes = std::size_t{64} << 20U;
-  static const commbench::Memory scratch(nullptr, Place::device, bytes);
+  static const commbench::Memory scratch(nullptr, MemorySpace::device, bytes);
   for (int i = 0; i < 8; ++i)
     detail::device::required_runtime("a test").fill_zero(scratch.data(), bytes, stream_.handle());
 }
@@ -139,8 +139,8 @@ void Trial::run_and_wait() {
 
 std::string Trial::fault(const std::byte* got, const char* where, std::uint64_t iteration) const {
   if (is_scatter(point_.operation) && works_in_place()) return {};
-  for (const commbench::Part& part : shape_.result) {
-    const auto wrong = pattern_.first_wrong(got, part, iteration);
+  for (const commbench::ResultSlice& slice : shape_.result) {
+    const auto wrong = pattern_.first_wrong(got, slice, iteration);
     if (wrong)
       return fmt::format("{}: element {} of {} is wrong in iteration {} on rank {} of {}: {} {} {}, {}{}{}, '{}'",
                          where, *wrong, shape_.recv, iteration, world_.rank, world_.ranks,
@@ -161,7 +161,7 @@ bool Trial::is_rounded_otherwise() const {
 /// The same call on the same data in host memory; its result.
 std::vector<std::byte> Trial::host_result() {
   Point point = point_;
-  point.memory = Place::host;
+  point.memory = MemorySpace::host;
   point.mode = Mode::blocking;
   std::vector<std::byte> send(host_send_.data(), host_send_.data() + host_send_.size());
   std::vector<std::byte> recv(host_recv_.data(), host_recv_.data() + host_recv_.size());

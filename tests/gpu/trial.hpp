@@ -13,8 +13,8 @@
 
 namespace tutti::test::gpu {
 
+using commbench::MemorySpace;
 using commbench::Mode;
-using commbench::Place;
 using commbench::Point;
 
 /// The ranks of the test, ready for device memory.
@@ -67,7 +67,7 @@ class Trial {
   commbench::Memory recv_;
   commbench::Memory host_send_;
   commbench::Memory host_recv_;
-  std::unique_ptr<commbench::Call> call_;
+  std::unique_ptr<commbench::MeasuredCall> call_;
 };
 
 }  // namespace tutti::test::gpu

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/native/backend.hpp"
+#include "backends/list.hpp"
 #include "call/summary.hpp"
 #include "simulation/decisions.hpp"
 #include "simulation/run.hpp"

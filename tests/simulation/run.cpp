@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/backoff.hpp"
 #include "call/context.hpp"
 #include "call/cost_model.hpp"

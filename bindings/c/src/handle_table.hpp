@@ -12,8 +12,8 @@
 
 namespace tutti::c {
 
-/// The objects behind the handles of one kind. A handle is no address: it is the number of a place, the kind, and how
-/// often the place has been taken. A copy of a handle that was freed, or garbage, is therefore found to be none, and
+/// The objects behind the handles of one kind. A handle is no address: it is the number of a slot, the kind, and how
+/// often the slot has been taken. A copy of a handle that was freed, or garbage, is therefore found to be none, and
 /// nothing is read through it. Any thread.
 template <typename Record>
 class HandleTable {
@@ -25,28 +25,28 @@ class HandleTable {
 
   /// Returns a new handle, never 0. Throws bad_alloc if there is no memory, or a million handles of this kind.
   [[nodiscard]] std::uintptr_t insert(Record&& record) {
-    Place& place = take();
-    ::new (static_cast<void*>(place.memory)) Record(std::move(record));
-    const std::uintptr_t handle = place.next_handle;
-    place.handle.store(handle, std::memory_order_release);
+    Slot& slot = take();
+    ::new (static_cast<void*>(slot.memory)) Record(std::move(record));
+    const std::uintptr_t handle = slot.next_handle;
+    slot.handle.store(handle, std::memory_order_release);
     return handle;
   }
   /// The object of a handle; nullptr if there is none.
   [[nodiscard]] Record* find(std::uintptr_t handle) const noexcept {
-    const std::size_t number = handle & (most_places - 1);
-    Place* block = blocks_[number / block_places].load(std::memory_order_acquire);
+    const std::size_t number = handle & (most_slots - 1);
+    Slot* block = blocks_[number / block_slots].load(std::memory_order_acquire);
     if (block == nullptr) return nullptr;
-    Place& place = block[number % block_places];
-    return handle != 0 && place.handle.load(std::memory_order_acquire) == handle ? place.record() : nullptr;
+    Slot& slot = block[number % block_slots];
+    return handle != 0 && slot.handle.load(std::memory_order_acquire) == handle ? slot.record() : nullptr;
   }
   /// Destroys the object of a handle. Returns false if there is none.
   bool erase(std::uintptr_t handle) noexcept {
     if (find(handle) == nullptr) return false;
-    const std::size_t number = handle & (most_places - 1);
-    Place& place = place_at(number);
-    if (!place.handle.compare_exchange_strong(handle, 0)) return false;
-    place.record()->~Record();
-    place.next_handle += std::uintptr_t{1} << generation_begin;
+    const std::size_t number = handle & (most_slots - 1);
+    Slot& slot = slot_at(number);
+    if (!slot.handle.compare_exchange_strong(handle, 0)) return false;
+    slot.record()->~Record();
+    slot.next_handle += std::uintptr_t{1} << generation_begin;
     give(number);
     return true;
   }
@@ -55,11 +55,11 @@ class HandleTable {
   static_assert(sizeof(std::uintptr_t) == 8, "the parts of a handle need 64 bits");
   static constexpr unsigned kind_begin = 20;
   static constexpr unsigned generation_begin = 24;
-  static constexpr std::size_t most_places = std::size_t{1} << kind_begin;
-  static constexpr std::size_t block_places = 256;
+  static constexpr std::size_t most_slots = std::size_t{1} << kind_begin;
+  static constexpr std::size_t block_slots = 256;
   static constexpr std::uint64_t number_bits = 0xFFFFFFFFU;
 
-  struct Place {
+  struct Slot {
     std::atomic<std::uintptr_t> handle{0};  ///< 0: free
     std::uintptr_t next_handle = 0;
     std::atomic<std::uint32_t> next_free{0};
@@ -67,20 +67,20 @@ class HandleTable {
     [[nodiscard]] Record* record() noexcept { return std::launder(reinterpret_cast<Record*>(memory)); }
   };
 
-  [[nodiscard]] Place& place_at(std::size_t number) const noexcept {
-    return blocks_[number / block_places].load(std::memory_order_acquire)[number % block_places];
+  [[nodiscard]] Slot& slot_at(std::size_t number) const noexcept {
+    return blocks_[number / block_slots].load(std::memory_order_acquire)[number % block_slots];
   }
-  // The free places are a stack; the upper half of its head counts changes, so that a head that has come back is seen.
+  // The free slots are a stack; the upper half of its head counts changes, so that a head that has come back is seen.
   [[nodiscard]] static std::uint64_t head_after(std::uint64_t head, std::uint64_t first) noexcept {
     return ((head >> 32U) + 1) << 32U | first;
   }
   void give(std::size_t number) noexcept {
     std::uint64_t head = free_.load();
     // The exchange passes it on.
-    do place_at(number).next_free.store(static_cast<std::uint32_t>(head & number_bits), std::memory_order_relaxed);
+    do slot_at(number).next_free.store(static_cast<std::uint32_t>(head & number_bits), std::memory_order_relaxed);
     while (!free_.compare_exchange_weak(head, head_after(head, number + 1)));
   }
-  [[nodiscard]] Place& take() {
+  [[nodiscard]] Slot& take() {
     std::uint64_t head = free_.load();
     for (;;) {
       if ((head & number_bits) == 0) {
@@ -88,24 +88,24 @@ class HandleTable {
         head = free_.load();
         continue;
       }
-      Place& place = place_at((head & number_bits) - 1);
-      if (free_.compare_exchange_weak(head, head_after(head, place.next_free.load()))) return place;
+      Slot& slot = slot_at((head & number_bits) - 1);
+      if (free_.compare_exchange_weak(head, head_after(head, slot.next_free.load()))) return slot;
     }
   }
   void grow() {
     const std::lock_guard lock(mutex_);
     if ((free_.load() & number_bits) != 0) return;
     if (used_blocks_ == blocks_.size()) throw std::bad_alloc();
-    auto block = std::make_unique<Place[]>(block_places);
-    const std::size_t first = used_blocks_ * block_places;
-    for (std::size_t i = 0; i < block_places; ++i)
+    auto block = std::make_unique<Slot[]>(block_slots);
+    const std::size_t first = used_blocks_ * block_slots;
+    for (std::size_t i = 0; i < block_slots; ++i)
       block[i].next_handle = std::uintptr_t{1} << generation_begin | std::uintptr_t{kind_} << kind_begin | (first + i);
     blocks_[used_blocks_++].store(block.release(), std::memory_order_release);
-    for (std::size_t i = block_places; i > 0; --i) give(first + i - 1);
+    for (std::size_t i = block_slots; i > 0; --i) give(first + i - 1);
   }
 
-  std::array<std::atomic<Place*>, most_places / block_places> blocks_{};
-  std::atomic<std::uint64_t> free_{0};  ///< number of the first free place, plus 1; 0: none
+  std::array<std::atomic<Slot*>, most_slots / block_slots> blocks_{};
+  std::atomic<std::uint64_t> free_{0};  ///< number of the first free slot, plus 1; 0: none
   std::mutex mutex_;
   std::size_t used_blocks_ = 0;
   unsigned kind_;

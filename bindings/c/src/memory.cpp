@@ -22,12 +22,12 @@ using tutti::MemoryKind;
 namespace {
 
 /// Memory from tutti_allocate or tutti_device_allocate.
-using Part = std::variant<Allocation, DeviceMemory>;
+using HeldMemory = std::variant<Allocation, DeviceMemory>;
 
 /// All of it, found by address: C holds nothing else of it.
 struct Held {
   std::mutex mutex;
-  std::unordered_map<const void*, Part> parts;
+  std::unordered_map<const void*, HeldMemory> by_address;
 };
 
 // Never destroyed: programs may free after the statics of this file.
@@ -36,10 +36,10 @@ Held& held() {
   return *all;
 }
 
-void hold(const void* address, Part part) {
+void hold(const void* address, HeldMemory memory) {
   Held& all = held();
   const std::lock_guard lock(all.mutex);
-  all.parts.emplace(address, std::move(part));
+  all.by_address.emplace(address, std::move(memory));
 }
 
 /// Turns an unknown number into a kind that tutti::allocate refuses on all ranks: it compares them first.
@@ -53,9 +53,9 @@ MemoryKind kind_of(int number) {
 int tutti_allocate(tutti_comm_t comm, size_t bytes, int memory_kind, void** data) {
   return guard([&] {
     output(data, "data") = nullptr;
-    Allocation part = tutti::allocate(communicator(comm), bytes, kind_of(memory_kind));
-    void* address = part.data();
-    hold(address, std::move(part));
+    Allocation memory = tutti::allocate(communicator(comm), bytes, kind_of(memory_kind));
+    void* address = memory.data();
+    hold(address, std::move(memory));
     *data = address;
   });
 }
@@ -68,10 +68,10 @@ int tutti_device_allocate(int memory_kind, size_t bytes, void** data) {
                    fmt::format("argument memory_kind is {}; pass TUTTI_MEMORY_DEVICE, _MANAGED or _PINNED, or use "
                                "tutti_allocate for memory of the host",
                                memory_kind));
-    DeviceMemory part(kind_of(memory_kind), bytes);
-    void* address = part.data();
+    DeviceMemory memory(kind_of(memory_kind), bytes);
+    void* address = memory.data();
     if (address == nullptr) return;
-    hold(address, std::move(part));
+    hold(address, std::move(memory));
     *data = address;
   });
 }
@@ -79,18 +79,18 @@ int tutti_device_allocate(int memory_kind, size_t bytes, void** data) {
 int tutti_deallocate(void* data) {
   return guard([&] {
     if (data == nullptr) return;
-    Part part;
+    HeldMemory memory;
     {
       Held& all = held();
       const std::lock_guard lock(all.mutex);
-      const auto found = all.parts.find(data);
-      if (found == all.parts.end())
+      const auto found = all.by_address.find(data);
+      if (found == all.by_address.end())
         throw_misuse(ErrorCode::invalid_argument,
                      fmt::format("argument data is {}, which is neither from tutti_allocate nor from "
                                  "tutti_device_allocate, or was freed already; pass each address from them once",
                                  data));
-      part = std::move(found->second);
-      all.parts.erase(found);
+      memory = std::move(found->second);
+      all.by_address.erase(found);
     }
   });
 }

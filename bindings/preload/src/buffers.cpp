@@ -7,8 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "private_self.hpp"
-
 namespace tutti::preload {
 namespace {
 
@@ -162,6 +160,15 @@ void Blocks::hold() {
 Buffer Blocks::buffer() const {
   if (is_in_place_) return tutti::in_place;
   return {is_dense_ ? base_ : copy_.get(), span_, byte};
+}
+
+MPI_Comm private_self() {
+  static const MPI_Comm self = [] {
+    MPI_Comm made = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_SELF, &made);
+    return made;
+  }();
+  return self;
 }
 
 }  // namespace tutti::preload

@@ -77,7 +77,7 @@ template <typename Call, typename Take, typename Describe, typename Pass>
 int run_blocking(Collective which, MPI_Comm comm, const Take& take, const Describe& describe, const Pass& pass) {
   const auto usual = [&] { return run_unwatched<Call>(which, comm, take, pass); };
   if (is_watched()) [[unlikely]]
-    return watch_collective(which, Way::blocking, comm, nullptr, describe, usual, pass);
+    return watch_collective(which, Form::blocking, comm, nullptr, describe, usual, pass);
   return usual();
 }
 
@@ -122,8 +122,8 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
                    const Describe& describe, const Pass& pass) {
   const auto usual = [&] { return make_unwatched<Call>(which, is_persistent, comm, request, take, pass); };
   if (is_watched()) [[unlikely]] {
-    const Way way = is_persistent ? Way::init : Way::nonblocking;
-    return watch_collective(which, way, comm, request, describe, usual, pass);
+    const Form form = is_persistent ? Form::init : Form::nonblocking;
+    return watch_collective(which, form, comm, request, describe, usual, pass);
   }
   return usual();
 }

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <optional>
 #include <tutti/communicator.hpp>
+#include <vector>
 
-#include "neighbors.hpp"
 #include "report.hpp"
 #include "retreat.hpp"
 
@@ -22,6 +22,15 @@ enum class SetUp : std::uint8_t {
   late,   ///< the same, until the communicator has made so many calls that the side is worth its time
   now,    ///< makes the side
 };
+
+/// Which neighbours of a rank exist, in MPI's order: at the border of a grid there are some that do not.
+struct Neighbors {
+  std::vector<bool> sources{};
+  std::vector<bool> destinations{};
+};
+
+/// Nothing where a communicator has no topology. Local.
+[[nodiscard]] std::optional<Neighbors> neighbors_of(MPI_Comm comm, int rank);
 
 /// This rank's side of a communicator of the program. Hangs at the communicator as an attribute that is not copied, and
 /// ends with it.

@@ -65,7 +65,7 @@ template <typename Pass>
 int send(const End& end, MPI_Comm comm, const Pass& pass) {
   if (!is_watched() || end.peer == MPI_PROC_NULL) return pass();
   if (const int code = check_overlap(comm, memory_of(end), {}); code != MPI_SUCCESS) return code;
-  const WatchedCall recorded(end.call, Way::blocking, comm, end.peer, end.tag, end.type, end.count);
+  const WatchedCall recorded(end.call, Form::blocking, comm, end.peer, end.tag, end.type, end.count);
   (void)tell(recorded, end);
   return pass();
 }
@@ -78,7 +78,7 @@ int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, 
   const Spans read = sent == nullptr || is_replaced ? Spans{} : memory_of(*sent);
   if (const int code = check_overlap(comm, read, memory_of(end)); code != MPI_SUCCESS) return code;
   const Call call = sent == nullptr ? end.call : Call::sendrecv;
-  const WatchedCall recorded(call, Way::blocking, comm, end.peer, end.tag, end.type, end.count);
+  const WatchedCall recorded(call, Form::blocking, comm, end.peer, end.tag, end.type, end.count);
   if (sent != nullptr) (void)tell(recorded, *sent);
   const std::uint64_t number = tell(recorded, end);
   if (number == 0) return pass(status);
@@ -91,18 +91,18 @@ int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, 
   return code;
 }
 
-/// way: nonblocking or init. pass(other): the MPI's call, with other memory for its receive buffer.
+/// form: nonblocking or init. pass(other): the MPI's call, with other memory for its receive buffer.
 template <typename Pass>
-int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, const Pass& pass) {
+int requested(const End& end, Form form, MPI_Comm comm, MPI_Request* request, const Pass& pass) {
   if (!is_watched() || end.peer == MPI_PROC_NULL) return pass(OtherMemory{});
   RequestedCall call;
   (end.call == Call::send ? call.sent : call.received) = memory_of(end);
-  if (way != Way::init)
+  if (form != Form::init)
     if (const int code = check_overlap(comm, call.sent, call.received); code != MPI_SUCCESS) return code;
-  WatchedCall recorded(end.call, way, comm, end.peer, end.tag, end.type, end.count);
+  WatchedCall recorded(end.call, form, comm, end.peer, end.tag, end.type, end.count);
   const auto tells = teller(recorded, end);
-  const std::uint64_t number = tells && way == Way::nonblocking ? tells() : 0;
-  if (end.call != Call::send) call.shadow = shadow_of(call.received, way);
+  const std::uint64_t number = tells && form == Form::nonblocking ? tells() : 0;
+  if (end.call != Call::send) call.shadow = shadow_of(call.received, form);
   const int code = pass(OtherMemory(call.shadow.get()));
   if (code == MPI_SUCCESS && request != nullptr) {
     call.receive = number;
@@ -143,21 +143,21 @@ using namespace tutti::preload;
     return send({Call::send, data, count, type, to, tag}, comm,                                          \
                 [&] { return wait_or_request(MPI_STATUS_IGNORE, wait, begin); });                        \
   }
-#define TUTTI_MPI_ISEND(Name, Actual, Suffix, N, WAY)                                                        \
-  int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm,       \
-                         MPI_Request* request) {                                                             \
-    return requested({Call::send, data, count, type, to, tag}, WAY, comm, request, [&](const OtherMemory&) { \
-      return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm, request)             \
-                              : PMPI_##Name##Suffix(data, count, type, to, tag, comm, request);              \
-    });                                                                                                      \
+#define TUTTI_MPI_ISEND(Name, Actual, Suffix, N, FORM)                                                        \
+  int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm,        \
+                         MPI_Request* request) {                                                              \
+    return requested({Call::send, data, count, type, to, tag}, FORM, comm, request, [&](const OtherMemory&) { \
+      return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm, request)              \
+                              : PMPI_##Name##Suffix(data, count, type, to, tag, comm, request);               \
+    });                                                                                                       \
   }
-#define TUTTI_MPI_RECV(Name, Suffix, N, WAY)                                                                         \
-  int MPI_##Name##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,                   \
-                         MPI_Request* request) {                                                                     \
-    return requested({Call::recv, data, count, type, from, tag}, WAY, comm, request, [&](const OtherMemory& other) { \
-      const auto make = [&](auto... all) { return PMPI_##Name##Suffix(all..., comm, request); };                     \
-      return other.pass(make, data, count, type, from, tag);                                                         \
-    });                                                                                                              \
+#define TUTTI_MPI_RECV(Name, Suffix, N, FORM)                                                                         \
+  int MPI_##Name##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,                    \
+                         MPI_Request* request) {                                                                      \
+    return requested({Call::recv, data, count, type, from, tag}, FORM, comm, request, [&](const OtherMemory& other) { \
+      const auto make = [&](auto... all) { return PMPI_##Name##Suffix(all..., comm, request); };                      \
+      return other.pass(make, data, count, type, from, tag);                                                          \
+    });                                                                                                               \
   }
 #if TUTTI_MPI_HAS_LARGE_COUNTS
 #define TUTTI_MPI_REPLACE(Suffix, used, wait, ...) \
@@ -171,16 +171,16 @@ using namespace tutti::preload;
   TUTTI_MPI_SEND(Ssend, ssend, Ssend, ssend, Suffix, N)                                                                \
   TUTTI_MPI_SEND(Rsend, rsend, Ssend, ssend, Suffix, N)                                                                \
   TUTTI_MPI_SEND(Bsend, bsend, Bsend, bsend, Suffix, N)                                                                \
-  TUTTI_MPI_ISEND(Isend, Issend, Suffix, N, Way::nonblocking)                                                          \
-  TUTTI_MPI_ISEND(Issend, Issend, Suffix, N, Way::nonblocking)                                                         \
-  TUTTI_MPI_ISEND(Irsend, Issend, Suffix, N, Way::nonblocking)                                                         \
-  TUTTI_MPI_ISEND(Ibsend, Ibsend, Suffix, N, Way::nonblocking)                                                         \
-  TUTTI_MPI_ISEND(Send_init, Ssend_init, Suffix, N, Way::init)                                                         \
-  TUTTI_MPI_ISEND(Ssend_init, Ssend_init, Suffix, N, Way::init)                                                        \
-  TUTTI_MPI_ISEND(Rsend_init, Ssend_init, Suffix, N, Way::init)                                                        \
-  TUTTI_MPI_ISEND(Bsend_init, Bsend_init, Suffix, N, Way::init)                                                        \
-  TUTTI_MPI_RECV(Irecv, Suffix, N, Way::nonblocking)                                                                   \
-  TUTTI_MPI_RECV(Recv_init, Suffix, N, Way::init)                                                                      \
+  TUTTI_MPI_ISEND(Isend, Issend, Suffix, N, Form::nonblocking)                                                         \
+  TUTTI_MPI_ISEND(Issend, Issend, Suffix, N, Form::nonblocking)                                                        \
+  TUTTI_MPI_ISEND(Irsend, Issend, Suffix, N, Form::nonblocking)                                                        \
+  TUTTI_MPI_ISEND(Ibsend, Ibsend, Suffix, N, Form::nonblocking)                                                        \
+  TUTTI_MPI_ISEND(Send_init, Ssend_init, Suffix, N, Form::init)                                                        \
+  TUTTI_MPI_ISEND(Ssend_init, Ssend_init, Suffix, N, Form::init)                                                       \
+  TUTTI_MPI_ISEND(Rsend_init, Ssend_init, Suffix, N, Form::init)                                                       \
+  TUTTI_MPI_ISEND(Bsend_init, Bsend_init, Suffix, N, Form::init)                                                       \
+  TUTTI_MPI_RECV(Irecv, Suffix, N, Form::nonblocking)                                                                  \
+  TUTTI_MPI_RECV(Recv_init, Suffix, N, Form::init)                                                                     \
   int MPI_Recv##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) { \
     return receive({Call::recv, data, count, type, from, tag}, nullptr, comm, status, [&](MPI_Status* used) {          \
       return wait_or_request(                                                                                          \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighbors.hpp"
+#include "member.hpp"
 
 #include <algorithm>
 

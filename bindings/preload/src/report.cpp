@@ -11,7 +11,7 @@
 #include <string>
 
 #include "settings.hpp"
-#include "yield.hpp"
+#include "waiting.hpp"
 
 namespace tutti::preload {
 namespace {

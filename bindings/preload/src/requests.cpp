@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "buffers.hpp"
 #include "collectives/services.hpp"
-#include "private_self.hpp"
 
 namespace tutti::preload {
 

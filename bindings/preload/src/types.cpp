@@ -161,27 +161,27 @@ class Predefined {
         if (handle != MPI_DATATYPE_NULL && find(handle) == nullptr) add(handle, look_at(handle, family));
   }
   [[nodiscard]] const Type* find(MPI_Datatype handle) const {
-    for (std::size_t at = place_of(handle);; at = (at + 1) % places_.size()) {
-      if (places_[at].handle == handle) return &places_[at].type;
-      if (places_[at].handle == MPI_DATATYPE_NULL) return nullptr;
+    for (std::size_t at = slot_of(handle);; at = (at + 1) % slots_.size()) {
+      if (slots_[at].handle == handle) return &slots_[at].type;
+      if (slots_[at].handle == MPI_DATATYPE_NULL) return nullptr;
     }
   }
 
  private:
-  struct Place {
+  struct Slot {
     MPI_Datatype handle = MPI_DATATYPE_NULL;
     Type type{};
   };
-  static std::size_t place_of(MPI_Datatype handle) {
+  static std::size_t slot_of(MPI_Datatype handle) {
     const std::size_t bits = std::hash<MPI_Datatype>()(handle);
     return (bits ^ (bits >> 8U)) % 512;
   }
   void add(MPI_Datatype handle, const Type& type) {
-    std::size_t at = place_of(handle);
-    while (places_[at].handle != MPI_DATATYPE_NULL) at = (at + 1) % places_.size();
-    places_[at] = {handle, type};
+    std::size_t at = slot_of(handle);
+    while (slots_[at].handle != MPI_DATATYPE_NULL) at = (at + 1) % slots_.size();
+    slots_[at] = {handle, type};
   }
-  std::vector<Place> places_{512};
+  std::vector<Slot> slots_{512};
 };
 
 int forget(MPI_Datatype /*handle*/, int /*keyval*/, void* value, void* /*extra*/) {

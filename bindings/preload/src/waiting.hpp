@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <cstdint>
 #include <tutti/environment.hpp>
 
 #include "requests.hpp"
@@ -61,5 +62,8 @@ int wait_or_requests(MPI_Status* status, const Wait& wait, const Receive& receiv
 inline void step() {
   if (has_active()) tutti::progress();
 }
+
+/// How often this rank has given up its core in waits of the MPI.
+[[nodiscard]] std::uint64_t yields() noexcept;
 
 }  // namespace tutti::preload

@@ -103,7 +103,7 @@ void Backend::check_root(std::int64_t root, const char* call) const {
   TORCH_CHECK(root >= 0 && root < size_, "tutti: ", call, ": invalid root rank: ", root, " of ", size_, " ranks");
 }
 
-Works Backend::make(Call call, Body body) {
+Works Backend::make(C10dCall call, Body body) {
   TORCH_CHECK(comm_, "tutti: the process group has been destroyed");
   ++calls_;
   const at::Tensor* first = !call.outputs.empty()  ? call.outputs.data()

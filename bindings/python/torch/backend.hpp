@@ -89,14 +89,14 @@ class Backend final : public c10d::Backend {
 
  private:
   /// Makes a collective call: at once if the program waits for it, else on the lane.
-  Works make(Call call, Body body);
+  Works make(C10dCall call, Body body);
   /// Makes a call on device memory in the order of the current stream.
-  Works make_on_device(Call call, const at::Device& device, const Body& body);
-  Works message(Call call, int peer, int tag, bool sends);
+  Works make_on_device(C10dCall call, const at::Device& device, const Body& body);
+  Works message(C10dCall call, int peer, int tag, bool sends);
   [[nodiscard]] std::chrono::milliseconds limit(std::chrono::milliseconds timeout) const;
   template <typename Opts>
-  [[nodiscard]] Call call_of(c10d::OpType type, const char* title, Tensors inputs, Tensors outputs,
-                             const Opts& opts) const {
+  [[nodiscard]] C10dCall call_of(c10d::OpType type, const char* title, Tensors inputs, Tensors outputs,
+                                 const Opts& opts) const {
     return {type, title, std::move(inputs), std::move(outputs), limit(opts.timeout), opts.asyncOp};
   }
   void check_root(std::int64_t root, const char* call) const;

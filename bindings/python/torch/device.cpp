@@ -19,7 +19,7 @@ c10::Stream current_stream(const at::Device& device) {
 /// A call whose end is an event of a stream.
 class DeviceWork final : public Work {
  public:
-  DeviceWork(int rank, Call call, std::uint64_t number, const at::Device& device)
+  DeviceWork(int rank, C10dCall call, std::uint64_t number, const at::Device& device)
       : Work(rank, std::move(call), number), device_(device), end_(device.type()) {}
 
   /// Marks the end of the call, which runs on `stream`.
@@ -42,7 +42,7 @@ class DeviceWork final : public Work {
 
 }  // namespace
 
-Works Backend::make_on_device(Call call, const at::Device& device, const Body& body) {
+Works Backend::make_on_device(C10dCall call, const at::Device& device, const Body& body) {
   const std::string why_not = why_no_device();
   TORCH_CHECK(device.is_cuda() && why_not.empty(), "tutti: the tensor is on ", device, ", but ",
               device.is_cuda() ? why_not : "the process group takes cpu and cuda tensors");

@@ -18,7 +18,7 @@ class Messages;
 /// A send or receive. Messages end in any order, unlike collective calls.
 class Message final : public Work {
  public:
-  Message(int rank, Call call, std::shared_ptr<Messages> group)
+  Message(int rank, C10dCall call, std::shared_ptr<Messages> group)
       : Work(rank, std::move(call), 0), group_(std::move(group)) {}
 
   bool wait(std::chrono::milliseconds timeout) override;

@@ -266,7 +266,7 @@ Works Backend::all_to_all_single(at::Tensor& output, at::Tensor& input, std::vec
   check_alike({input}, output, "all_to_all_single");
   c10d::checkSplitSizes(input_splits, input, size_);
   c10d::checkSplitSizes(output_splits, output, size_);
-  Call call = call_of(OpType::ALLTOALL_BASE, "tutti:all_to_all", {input}, {output}, opts);
+  C10dCall call = call_of(OpType::ALLTOALL_BASE, "tutti:all_to_all", {input}, {output}, opts);
   if (input_splits.empty() && output_splits.empty()) {
     TORCH_CHECK(output.numel() == input.numel(), "tutti: all_to_all_single: tensors have different sizes");
     return make(std::move(call), [output, input](const Communicator& comm, const TuttiOptions& options) {

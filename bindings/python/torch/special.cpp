@@ -93,7 +93,7 @@ Works Backend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& 
               });
 }
 
-Works Backend::message(Call call, int peer, int tag, bool sends) {
+Works Backend::message(C10dCall call, int peer, int tag, bool sends) {
   TORCH_CHECK(messages_, "tutti: the process group has been destroyed");
   TORCH_CHECK(tag >= 0 && tag <= 32767, "tutti: invalid tag ", tag, "; tags are 0 to 32767");
   auto work = c10::make_intrusive<Message>(rank_, std::move(call), messages_);

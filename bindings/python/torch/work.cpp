@@ -15,13 +15,13 @@ namespace {
 thread_local bool is_thread_of_lane = false;
 thread_local const Lane* performing = nullptr;
 
-c10::intrusive_ptr<c10::ivalue::Future> make_future(const Call& call) {
+c10::intrusive_ptr<c10::ivalue::Future> make_future(const C10dCall& call) {
   std::vector<c10::Device> devices;
   if (!call.outputs.empty() && call.outputs[0].is_cuda()) devices.push_back(call.outputs[0].device());
   return c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()), std::move(devices));
 }
 
-std::optional<std::vector<at::Tensor>> profiled(const Call& call) {
+std::optional<std::vector<at::Tensor>> profiled(const C10dCall& call) {
   if (call.inputs.empty()) return std::nullopt;
   return call.inputs;
 }
@@ -51,7 +51,7 @@ void keep_forever(std::function<void()> body) {
 
 bool Lane::on_thread_of_lane() { return is_thread_of_lane; }
 
-Work::Work(int rank, Call call, std::uint64_t number)
+Work::Work(int rank, C10dCall call, std::uint64_t number)
     : c10d::Work(rank, call.type, call.title, profiled(call)),
       call_(std::move(call)),
       number_(number),

@@ -17,7 +17,7 @@ namespace tutti::process_group {
 class Lane;
 
 /// What a call of c10d is made of.
-struct Call {
+struct C10dCall {
   c10d::OpType type = c10d::OpType::UNKNOWN;
   const char* title = nullptr;  ///< name in profiles
   std::vector<at::Tensor> inputs{};
@@ -29,7 +29,7 @@ struct Call {
 /// One call of a process group.
 class Work : public c10d::Work {
  public:
-  Work(int rank, Call call, std::uint64_t number);
+  Work(int rank, C10dCall call, std::uint64_t number);
 
   std::vector<at::Tensor> result() override { return call_.outputs; }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
@@ -39,7 +39,7 @@ class Work : public c10d::Work {
   bool isSuccess() const override;
 
  protected:
-  [[nodiscard]] Call& call() { return call_; }
+  [[nodiscard]] C10dCall& call() { return call_; }
   /// Marks the work done, the future first.
   void complete(std::exception_ptr error);
   /// Sleeps until the work is done; throws after a timeout other than 0, and the error of work that failed.
@@ -47,7 +47,7 @@ class Work : public c10d::Work {
   void rethrow();
 
  private:
-  Call call_;
+  C10dCall call_;
   std::uint64_t number_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
@@ -61,7 +61,7 @@ void keep_forever(std::function<void()> body);
 /// A call that blocks its thread until it is done.
 class LaneWork final : public Work {
  public:
-  LaneWork(int rank, Call call, std::uint64_t number, std::shared_ptr<Lane> lane, std::function<void()> body)
+  LaneWork(int rank, C10dCall call, std::uint64_t number, std::shared_ptr<Lane> lane, std::function<void()> body)
       : Work(rank, std::move(call), number), lane_(std::move(lane)), body_(std::move(body)) {}
 
   /// Runs the call. Called once, by the lane.

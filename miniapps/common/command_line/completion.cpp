@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "completion.hpp"
+#include "parse.hpp"
 
 #include <fmt/format.h>
 

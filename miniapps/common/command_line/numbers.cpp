@@ -35,12 +35,12 @@ std::string_view without_plus(std::string_view text) {
 }  // namespace
 
 template <Number T>
-std::string Range<T>::text() const {
+std::string NumberRange<T>::text() const {
   return fmt::format("{}{}, {}{}", above_least ? '(' : '[', least, most, below_most ? ')' : ']');
 }
 
 template <Number T>
-T parse_number(std::string_view text, const Range<T>& range) {
+T parse_number(std::string_view text, const NumberRange<T>& range) {
   const std::string_view digits = without_plus(text);
   T value{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -50,7 +50,7 @@ T parse_number(std::string_view text, const Range<T>& range) {
   throw std::invalid_argument(fmt::format("'{}' is not a {} in {}", text, kind, range.text()));
 }
 
-std::uint64_t parse_bytes(std::string_view text, const Range<std::uint64_t>& range) {
+std::uint64_t parse_bytes(std::string_view text, const NumberRange<std::uint64_t>& range) {
   const std::string_view digits = without_plus(text);
   std::uint64_t value = 0;
   const char* last = digits.data() + digits.size();
@@ -69,7 +69,7 @@ std::string bytes_text(std::uint64_t bytes) {
   return power == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, units[power - 1]);
 }
 
-std::string bytes_text(const Range<std::uint64_t>& range) {
+std::string bytes_text(const NumberRange<std::uint64_t>& range) {
   return fmt::format("[{}, {}]", bytes_text(range.least), bytes_text(range.most));
 }
 
@@ -83,15 +83,15 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-template struct Range<int>;
-template struct Range<std::int64_t>;
-template struct Range<std::uint32_t>;
-template struct Range<std::uint64_t>;
-template struct Range<double>;
-template int parse_number(std::string_view, const Range<int>&);
-template std::int64_t parse_number(std::string_view, const Range<std::int64_t>&);
-template std::uint32_t parse_number(std::string_view, const Range<std::uint32_t>&);
-template std::uint64_t parse_number(std::string_view, const Range<std::uint64_t>&);
-template double parse_number(std::string_view, const Range<double>&);
+template struct NumberRange<int>;
+template struct NumberRange<std::int64_t>;
+template struct NumberRange<std::uint32_t>;
+template struct NumberRange<std::uint64_t>;
+template struct NumberRange<double>;
+template int parse_number(std::string_view, const NumberRange<int>&);
+template std::int64_t parse_number(std::string_view, const NumberRange<std::int64_t>&);
+template std::uint32_t parse_number(std::string_view, const NumberRange<std::uint32_t>&);
+template std::uint64_t parse_number(std::string_view, const NumberRange<std::uint64_t>&);
+template double parse_number(std::string_view, const NumberRange<double>&);
 
 }  // namespace tutti::command_line

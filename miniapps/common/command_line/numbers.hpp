@@ -17,7 +17,7 @@ concept Number = std::same_as<T, int> || std::same_as<T, std::int64_t> || std::s
 
 /// The values that an option takes. Both ends belong to it, except where said.
 template <Number T>
-struct Range {
+struct NumberRange {
   T least{};
   T most = std::numeric_limits<T>::max();
   bool above_least = false;  ///< without `least` itself
@@ -32,17 +32,17 @@ struct Range {
 
 /// The whole text as a number of the range. Throws std::invalid_argument, which names the text and the range.
 template <Number T>
-[[nodiscard]] T parse_number(std::string_view text, const Range<T>& range);
+[[nodiscard]] T parse_number(std::string_view text, const NumberRange<T>& range);
 
 /// The whole text as a number of bytes of the range: 4096, 64K, 25M, 2G, 1T, also 64KB and 64KiB; K is 1024. Throws
 /// std::invalid_argument, which names the text and the range.
-[[nodiscard]] std::uint64_t parse_bytes(std::string_view text, const Range<std::uint64_t>& range);
+[[nodiscard]] std::uint64_t parse_bytes(std::string_view text, const NumberRange<std::uint64_t>& range);
 
 /// "64K" where that is exact, else the number.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
 /// "[1, 16M]".
-[[nodiscard]] std::string bytes_text(const Range<std::uint64_t>& range);
+[[nodiscard]] std::string bytes_text(const NumberRange<std::uint64_t>& range);
 
 /// The parts between separators; two separators in a row have an empty part between them.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);

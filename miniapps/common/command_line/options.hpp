@@ -73,8 +73,8 @@ std::string joined(const std::vector<T>& values, char separator) {
 /// A number. Its present value is shown as the default if it is in the range; otherwise the help says what is done
 /// without the option.
 template <Number T>
-CLI::Option* add_number(CLI::App& app, const std::string& name, T& target, const std::type_identity_t<Range<T>>& range,
-                        const std::string& help) {
+CLI::Option* add_number(CLI::App& app, const std::string& name, T& target,
+                        const std::type_identity_t<NumberRange<T>>& range, const std::string& help) {
   const std::string usual = range.holds(target) ? fmt::format("{}", target) : std::string();
   return parts::add(app, name, "N", usual, fmt::format("{} {}", help, range.text()),
                     [&target, range](const std::string& text) { target = parse_number(text, range); });
@@ -83,7 +83,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, T& target, const
 /// Numbers between separators, at least one.
 template <Number T>
 CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<T>& target, char separator,
-                         const std::type_identity_t<Range<T>>& range, const std::string& help) {
+                         const std::type_identity_t<NumberRange<T>>& range, const std::string& help) {
   const auto set = [&target, separator, range](const std::string& text) {
     target.clear();
     parts::for_each_part(text, separator,
@@ -95,7 +95,7 @@ CLI::Option* add_numbers(CLI::App& app, const std::string& name, std::vector<T>&
 
 /// A size in bytes, such as 4096, 64K or 25M. The word, if there is one, stands for 0.
 inline CLI::Option* add_bytes(CLI::App& app, const std::string& name, std::size_t& target,
-                              const Range<std::uint64_t>& range, const std::string& help,
+                              const NumberRange<std::uint64_t>& range, const std::string& help,
                               const std::string& word = {}) {
   const std::string usual = range.holds(target) ? bytes_text(target) : target == 0 ? word : std::string();
   const auto set = [&target, range, word](const std::string& text) {
@@ -106,7 +106,7 @@ inline CLI::Option* add_bytes(CLI::App& app, const std::string& name, std::size_
 
 /// Sizes in bytes, joined by commas, at least one.
 inline CLI::Option* add_bytes_list(CLI::App& app, const std::string& name, std::vector<std::size_t>& target,
-                                   const Range<std::uint64_t>& range, const std::string& help) {
+                                   const NumberRange<std::uint64_t>& range, const std::string& help) {
   const auto set = [&target, range](const std::string& text) {
     target.clear();
     parts::for_each_part(text, ',', [&](const std::string& part) { target.push_back(parse_bytes(part, range)); });

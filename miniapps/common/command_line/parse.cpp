@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string_view>
 
-#include "completion.hpp"
 #include "manual.hpp"
 
 namespace tutti::command_line {

@@ -40,4 +40,7 @@ void add_helps(CLI::App& app, const std::string& version);
 /// Writes the text of an outcome, on rank 0 only, and returns the exit code.
 int show(const Outcome& outcome, int rank);
 
+/// A script for bash that completes subcommands, options, the words that an option takes, and files.
+[[nodiscard]] std::string bash_completion(const CLI::App& app);
+
 }  // namespace tutti::command_line

@@ -50,11 +50,11 @@ void DenseParameters::copy(bool to_device) const {
                           model_->top().parameters()};
   const std::array states{model_->bottom_state(), model_->interaction_state(), model_->top_state()};
   const std::size_t all = parameters_.size();
-  for (std::size_t part = 0; part < values.size(); ++part) {
-    move(values[part], parameters_.data() + begin_[part]);
-    const std::size_t size = values[part].size();
-    for (std::size_t k = 0; k * size < states[part].size(); ++k) {
-      move(states[part].subspan(k * size, size), state_.data() + k * all + begin_[part]);
+  for (std::size_t stage = 0; stage < values.size(); ++stage) {
+    move(values[stage], parameters_.data() + begin_[stage]);
+    const std::size_t size = values[stage].size();
+    for (std::size_t k = 0; k * size < states[stage].size(); ++k) {
+      move(states[stage].subspan(k * size, size), state_.data() + k * all + begin_[stage]);
     }
   }
   gpu_->wait();

@@ -31,17 +31,16 @@ DeviceEngine::DeviceEngine(const tutti::Communicator& comm, const Gpu& gpu, Mode
                    static_cast<std::size_t>(comm.size())),
       products_(gpu.stream(), float32_products(options.tf32)),
       dense_(gpu, model),
-      bottom_(mini::device::make_stack({{model.bottom().layers(), dense_.parameters(DenseParameters::bottom),
-                                         dense_.gradients(DenseParameters::bottom)},
-                                        max_samples_},
-                                       options.bfloat16, products_, gpu.stream())),
-      top_(mini::device::make_stack(
-          {{model.top().layers(), dense_.parameters(DenseParameters::top), dense_.gradients(DenseParameters::top)},
+      bottom_(mini::device::make_stack(
+          {{model.bottom().layers(), dense_.parameters(DenseStage::bottom), dense_.gradients(DenseStage::bottom)},
            max_samples_},
           options.bfloat16, products_, gpu.stream())),
+      top_(mini::device::make_stack(
+          {{model.top().layers(), dense_.parameters(DenseStage::top), dense_.gradients(DenseStage::top)}, max_samples_},
+          options.bfloat16, products_, gpu.stream())),
       interaction_(model.shape().interaction,
-                   {{model.interaction().maps(), dense_.parameters(DenseParameters::interaction),
-                     dense_.gradients(DenseParameters::interaction)},
+                   {{model.interaction().maps(), dense_.parameters(DenseStage::interaction),
+                     dense_.gradients(DenseStage::interaction)},
                     max_samples_},
                    options.bfloat16, products_, gpu),
       features_(model.shape().rows.size() + 1),
@@ -105,11 +104,12 @@ void DeviceEngine::prefetch(const mini::Batch& batch, const std::string& local_e
   begin_input(batch, local_error, ahead_->slot);
 }
 
-void DeviceEngine::start_sum(DenseParameters::Part part) {
-  const auto gradients = dense_.gradients_of(part);
+void DeviceEngine::start_sum(DenseStage stage) {
+  const auto gradients = dense_.gradients_of(stage);
   if (!dense_comm_ || gradients.empty()) return;
-  sums_[part] = tutti::iallreduce(*dense_comm_, tutti::Buffer(gradients), tutti::sum,
-                                  {.stream = gpu_->call_stream(), .memory = tutti::MemoryKind::device});
+  sums_[static_cast<std::size_t>(stage)] =
+      tutti::iallreduce(*dense_comm_, tutti::Buffer(gradients), tutti::sum,
+                        {.stream = gpu_->call_stream(), .memory = tutti::MemoryKind::device});
 }
 
 void DeviceEngine::finish_sums() {
@@ -135,12 +135,12 @@ const float* DeviceEngine::enqueue_forward(std::size_t samples) {
 void DeviceEngine::enqueue_backward(std::size_t samples, float rate) {
   auto& embeddings = model_->embeddings();
   top_->backward(crossed_.data(), prediction_gradient_.data(), crossed_gradient_.data(), {});
-  start_sum(DenseParameters::top);
+  start_sum(DenseStage::top);
   interaction_.backward(samples, features_, crossed_gradient_.data(), feature_gradients_);
   embeddings.start_backward(slot_);
-  start_sum(DenseParameters::interaction);
+  start_sum(DenseStage::interaction);
   bottom_->backward(batches_[slot_].features(), bottom_gradient_.data(), nullptr, {});
-  start_sum(DenseParameters::bottom);
+  start_sum(DenseStage::bottom);
   embeddings.receive_gradients(slot_);
   embeddings.update(slot_, rate);
   finish_sums();
@@ -181,7 +181,7 @@ std::uint64_t DeviceEngine::key_of(float rate) const {
 
 /// Whether a launch of NCCL is captured must be the same on all ranks. Where they differ all run directly, which drops
 /// every graph: graphs that exist come from a common capture.
-StepGraph::Way DeviceEngine::agreed_way(StepGraph::Way mine) const {
+StepGraph::Mode DeviceEngine::agreed_mode(StepGraph::Mode mine) const {
   if (comm_->size() == 1) return mine;
   const auto word = static_cast<std::int64_t>(mine);
   std::array<std::int64_t, 2> least{word, -word};
@@ -191,29 +191,29 @@ StepGraph::Way DeviceEngine::agreed_way(StepGraph::Way mine) const {
     (void)tutti::is_idle(gpu_->call_stream());
     std::this_thread::yield();
   }
-  return least[0] == -least[1] ? mine : StepGraph::Way::direct;
+  return least[0] == -least[1] ? mine : StepGraph::Mode::direct;
 }
 
 void DeviceEngine::finish_step(const mini::Batch& batch, float rate, PhaseTimer& timer) {
   timer.enter_other();
   StepGraph& graph = graphs_[slot_];
   const std::uint64_t key = options_.graph ? key_of(rate) : 0;
-  const auto way = options_.graph ? agreed_way(graph.way(key)) : StepGraph::Way::direct;
-  switch (way) {
-    case StepGraph::Way::direct:
+  const auto mode = options_.graph ? agreed_mode(graph.mode(key)) : StepGraph::Mode::direct;
+  switch (mode) {
+    case StepGraph::Mode::direct:
       drop_graphs();
       enqueue_step(batch, rate);
       graph.note_direct(key);
       break;
-    case StepGraph::Way::captured:
+    case StepGraph::Mode::captured:
       graph.capture(key, [&] { enqueue_step(batch, rate); });
       break;
-    case StepGraph::Way::launched:
+    case StepGraph::Mode::launched:
       graph.launch();
       model_->embeddings().note_graph_step(slot_);
       break;
   }
-  graph_steps_ += way == StepGraph::Way::direct ? 0 : 1;
+  graph_steps_ += mode == StepGraph::Mode::direct ? 0 : 1;
   batches_[slot_].note_use();
 }
 

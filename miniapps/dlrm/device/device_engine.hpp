@@ -25,9 +25,9 @@ struct DeviceEngineOptions {
 };
 
 /// A GPU: a whole step is on one stream, in the memory of the GPU, and the host is at most two batches ahead. Exchanges
-/// run beside it: vectors beside the bottom MLP, the dense gradients of each part beside the backward pass of the next.
-/// Batches are checked and agreed on on the host, and copied beside the steps before. The model's tables are on the GPU
-/// (EmbeddingCollectionOptions::memory) with two slots; its dense parameters are a copy, see Engine.
+/// run beside it: vectors beside the bottom MLP, the dense gradients of each stage beside the backward pass of the
+/// next. Batches are checked and agreed on on the host, and copied beside the steps before. The model's tables are on
+/// the GPU (EmbeddingCollectionOptions::memory) with two slots; its dense parameters are a copy, see Engine.
 class DeviceEngine final : public Engine {
  public:
   /// The GPU and the model outlive the engine.
@@ -61,13 +61,13 @@ class DeviceEngine final : public Engine {
   const float* enqueue_forward(std::size_t samples);
   void enqueue_step(const tutti::miniapps::Batch& batch, float rate);
   void enqueue_backward(std::size_t samples, float rate);
-  /// Sums the gradients of a part that are on the stream now, on a stream of the communicator.
-  void start_sum(DenseParameters::Part part);
+  /// Sums the gradients of a stage that are on the stream now, on a stream of the communicator.
+  void start_sum(DenseStage stage);
   void finish_sums();
   [[nodiscard]] std::uint64_t key_of(float rate) const;
   void drop_graphs();
 
-  [[nodiscard]] StepGraph::Way agreed_way(StepGraph::Way mine) const;
+  [[nodiscard]] StepGraph::Mode agreed_mode(StepGraph::Mode mine) const;
 
   const tutti::Communicator* comm_;
   std::optional<tutti::Communicator> dense_comm_;  ///< of several ranks; so its sums do not wait for other exchanges
@@ -84,7 +84,7 @@ class DeviceEngine final : public Engine {
   std::vector<DenseBatch> batches_;  ///< of each slot
   std::size_t slot_ = 0;             ///< of the batch in work
   std::optional<Ahead> ahead_;
-  std::array<tutti::Request, DenseParameters::parts> sums_;
+  std::array<tutti::Request, dense_stages> sums_;
   std::vector<tutti::kernels::TableLookups> lookups_[2];
   std::vector<tutti::kernels::Pooled<const float>> features_;
   std::vector<tutti::kernels::Pooled<float>> feature_gradients_;

@@ -5,11 +5,11 @@
 
 namespace dlrm {
 
-StepGraph::Way StepGraph::way(std::uint64_t key) const {
+StepGraph::Mode StepGraph::mode(std::uint64_t key) const {
   if (!graph_.is_empty() && key_ == key) {
-    return Way::launched;
+    return Mode::launched;
   }
-  return seen_ == key ? Way::captured : Way::direct;
+  return seen_ == key ? Mode::captured : Mode::direct;
 }
 
 void StepGraph::capture(std::uint64_t key, const std::function<void()>& enqueue) {

@@ -21,10 +21,10 @@ class StepGraph {
   StepGraph& operator=(const StepGraph&) = delete;
 
   /// How a step is done.
-  enum class Way { direct, captured, launched };
+  enum class Mode { direct, captured, launched };
   /// Chooses how to do the step with this key: the first one directly, which also prepares everything that a capture
   /// must not do; the second one is captured.
-  [[nodiscard]] Way way(std::uint64_t key) const;
+  [[nodiscard]] Mode mode(std::uint64_t key) const;
 
   /// Captures what `enqueue` puts on the stream, then launches it.
   void capture(std::uint64_t key, const std::function<void()>& enqueue);

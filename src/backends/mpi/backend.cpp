@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/mpi/backend.hpp"
-
 #include <fmt/format.h>
 
 #include <limits>
 #include <optional>
 
-#include "backends/device/costs.hpp"
 #include "backends/mpi/calibrate.hpp"
 #include "backends/mpi/device_schedule_execution.hpp"
 #include "backends/mpi/schedule_execution.hpp"
 #include "call/at_turn.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
+#include "call/costs.hpp"
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail {
+
+extern Backend mpi_backend;
+
 namespace {
 
 using schedules::Algorithm;

@@ -12,7 +12,7 @@
 #include "call/schedule_rules.hpp"
 #include "kernels/combine.hpp"
 #include "operation/shape.hpp"
-#include "schedules/told.hpp"
+#include "schedules/problem.hpp"
 
 namespace tutti::detail {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/native/backend.hpp"
-
 #include <algorithm>
 #include <limits>
 
-#include "backends/native/eligible.hpp"
 #include "backends/native/native_execution.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail {
+
+extern Backend native_backend;
+
 namespace {
 
 /// Returns true if a blocking call may wait inside the host MPI's own collective, where no other operation of Tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/native/eligible.hpp"
+#include "backends/native/native_execution.hpp"
 
 #include <climits>
 

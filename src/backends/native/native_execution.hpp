@@ -4,12 +4,15 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "call/execution.hpp"
+#include "call/machine.hpp"
 #include "call/plan.hpp"
 #include "call/scratch.hpp"
 #include "operation/binding.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 
@@ -45,5 +48,9 @@ class NativeExecution final : public Execution {
 
 /// Runs the host MPI's own blocking collective. Only if the communicator's option native_blocking allows it.
 void run_native_blocking(Context& comm, const Plan& plan, Binding& binding);
+
+/// Returns an empty text if the host MPI's own collective gives what Tutti's would, else the reason why not: another
+/// meaning, or a reduction that this MPI gets wrong.
+[[nodiscard]] std::string why_native_differs(const Signature& signature, const Machine& machine);
 
 }  // namespace tutti::detail

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/nccl/backend.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "backends/device/costs.hpp"
 #include "backends/nccl/nccl_execution.hpp"
 #include "backends/nccl/puts.hpp"
 #include "backends/nccl/rules.hpp"
@@ -15,6 +12,7 @@
 #include "backends/nccl/table.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
+#include "call/costs.hpp"
 #include "call/progress.hpp"
 #include "call/schedule_rules.hpp"
 

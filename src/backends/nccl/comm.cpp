@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "backends/nccl/comm_body.hpp"
-#include "backends/nccl/ending.hpp"
 #include "call/backoff.hpp"
 #include "call/progress.hpp"
 #include "core/mpi_call.hpp"

@@ -9,7 +9,6 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/set_up.hpp"
-#include "backends/nccl/set_up_together.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
 #include "core/mpi_call.hpp"

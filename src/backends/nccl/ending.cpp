@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/nccl/ending.hpp"
+#include "backends/nccl/comm_body.hpp"
 
 #include <sched.h>
 

@@ -11,7 +11,7 @@
 
 #include "call/progress.hpp"
 #include "device/beside_captures.hpp"
-#include "device/give_way.hpp"
+#include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -149,7 +149,7 @@ void Launching::note() {
 void Launching::start(const std::shared_ptr<Launching>& launching, const device::Event* before) {
   ProgressEngine::instance().add_hook(step_all);
   launching->before_ = before;
-  launching->place_.emplace(launching->traffic_);
+  launching->ticket_.emplace(launching->traffic_);
   List::instance().add(launching);
   step_all();
   // NCCL launches in another thread, which takes as long as a thread takes to come to a core.
@@ -167,7 +167,7 @@ bool Launching::step() noexcept {
   if (job_) {
     if (!job_->is_done()) return false;
     mutex.resume();
-  } else if (!place_->is_first() || !mutex.try_lock()) {
+  } else if (!ticket_->is_first() || !mutex.try_lock()) {
     return false;
   }
   std::unique_lock lock(mutex, std::adopt_lock);
@@ -214,7 +214,7 @@ void Launching::end() noexcept {
   }
   parts_.reset();
   if (has_begun_) traffic_.end_launch();
-  place_.reset();
+  ticket_.reset();
   is_over_.store(true, std::memory_order_release);
 }
 

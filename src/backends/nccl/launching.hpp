@@ -72,8 +72,8 @@ class Launching {
   std::unique_ptr<Parts> parts_{};
   std::optional<LaunchingCall> call_{};  ///< that is not through
   std::shared_ptr<Launcher::Job> job_{};
-  std::optional<device::Place> place_{};  ///< of one that was started
-  std::atomic<bool> is_known_{false};     ///< connected before, so that it waits for nobody
+  std::optional<device::Ticket> ticket_{};  ///< of one that was started
+  std::atomic<bool> is_known_{false};       ///< connected before, so that it waits for nobody
   bool has_begun_ = false;
   bool has_launched_ = false;  ///< NCCL has work on the stream
   std::exception_ptr failure_{};

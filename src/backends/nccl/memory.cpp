@@ -11,7 +11,6 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "device/allocations.hpp"
-#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
@@ -59,7 +58,7 @@ Scalar scalar_of(DataType type, double factor) {
 using device::Allocations;
 
 /// Finds the range of the library's device allocator that holds an address, on this device.
-std::optional<Allocations::Range> range_of(const void* address, int device) {
+std::optional<Allocations::AddressRange> range_of(const void* address, int device) {
   if (address == nullptr) return std::nullopt;
   auto range = Allocations::instance().find(address);
   if (range && (range->kind != MemoryKind::device || range->device != device)) range.reset();
@@ -109,7 +108,7 @@ Windows Comm::windows_of(const void* input, const void* output) const {
   const auto input_range = range_of(input, device());
   const auto output_range = range_of(output, device());
   const std::lock_guard lock(body_->mutex);
-  const auto is_in_one = [this](const std::optional<Allocations::Range>& range) {
+  const auto is_in_one = [this](const std::optional<Allocations::AddressRange>& range) {
     const auto found = range ? body_->registrations.find(range->id) : body_->registrations.end();
     return found != body_->registrations.end() && found->second.window != nullptr;
   };

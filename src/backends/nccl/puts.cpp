@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "call/agreement.hpp"
-#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
@@ -18,7 +17,7 @@ using schedules::Slice;
 using schedules::Transfer;
 
 /// What a rank tells another of the piece that it expects from it.
-struct Place {
+struct PutTarget {
   std::uint64_t bytes = 0;  ///< 0: none
   std::uint64_t window = none;
   std::uint64_t offset = 0;
@@ -57,9 +56,9 @@ class Side {
         if (transfer.slice.count > 0) look_at(transfer);
     if (why_.empty() && !comm_.windows().empty()) why_ = ask_nccl();
   }
-  [[nodiscard]] const std::vector<Place>& tells() const noexcept { return tells_; }
+  [[nodiscard]] const std::vector<PutTarget>& tells() const noexcept { return tells_; }
   /// told: of each rank.
-  [[nodiscard]] Outcome match(const std::vector<Place>& told);
+  [[nodiscard]] Outcome match(const std::vector<PutTarget>& told);
   [[nodiscard]] Puts take() { return std::move(puts_); }
 
  private:
@@ -70,7 +69,7 @@ class Side {
   const Comm& comm_;
   const Binding& binding_;
   std::size_t unit_;
-  std::vector<Place> tells_;
+  std::vector<PutTarget> tells_;
   Puts puts_{};
   std::string why_;
 };
@@ -89,7 +88,7 @@ void Side::look_at(const Transfer& transfer) {
   }
   puts_.sources.push_back(transfer.peer);
   tells_[static_cast<std::size_t>(transfer.peer)] =
-      spot ? Place{bytes_of(slice), spot->window, spot->offset} : Place{.bytes = bytes_of(slice)};
+      spot ? PutTarget{bytes_of(slice), spot->window, spot->offset} : PutTarget{.bytes = bytes_of(slice)};
 }
 
 std::string Side::ask_nccl() const {
@@ -101,12 +100,12 @@ std::string Side::ask_nccl() const {
   }
 }
 
-Outcome Side::match(const std::vector<Place>& told) {
+Outcome Side::match(const std::vector<PutTarget>& told) {
   std::vector<std::uint64_t> sent(told.size(), 0);
   for (Put& put : puts_.puts) {
     const auto peer = static_cast<std::size_t>(put.peer);
     sent[peer] = bytes_of(put.from);
-    if (told[peer].window == Place::none) continue;  // as that rank says
+    if (told[peer].window == PutTarget::none) continue;  // as that rank says
     put.range = comm_.range_of_window(told[peer].window);
     put.offset = told[peer].offset;
     if (why_.empty() && comm_.window_of_range(put.range) == nullptr)
@@ -119,10 +118,10 @@ Outcome Side::match(const std::vector<Place>& told) {
   return why_.empty() ? Outcome{} : outcome_of(Outcome::Kind::unable, why_);
 }
 
-std::vector<Place> exchange(const Context& context, const std::vector<Place>& tells) {
-  std::vector<Place> told(tells.size());
+std::vector<PutTarget> exchange(const Context& context, const std::vector<PutTarget>& tells) {
+  std::vector<PutTarget> told(tells.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ialltoall(tells.data(), sizeof(Place), MPI_BYTE, told.data(), sizeof(Place), MPI_BYTE,
+  check_mpi(MPI_Ialltoall(tells.data(), sizeof(PutTarget), MPI_BYTE, told.data(), sizeof(PutTarget), MPI_BYTE,
                           context.point_to_point, &request),
             "MPI_Ialltoall");
   wait_yielding(request, "MPI_Ialltoall");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
 #include "backends/nccl/comm_body.hpp"
+#include "backends/nccl/vote.hpp"
 
 namespace tutti::detail::nccl {
 
@@ -38,5 +40,11 @@ class SetUp {
   /// Where the set-up has failed on some rank: aborts what was made.
   virtual void give_up() noexcept = 0;
 };
+
+/// Goes on with the set-up of `body` until all ranks of `comm` have succeeded, or one has failed or is not done after
+/// `timeout` (0: none), while MPI and all outstanding operations of the library progress. Collective over `comm`,
+/// blocking.
+[[nodiscard]] Vote::Decision set_up_together(const Context& comm, const CommBody& body, SetUp& set_up,
+                                             std::chrono::nanoseconds timeout);
 
 }  // namespace tutti::detail::nccl

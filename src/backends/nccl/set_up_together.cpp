@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/nccl/set_up_together.hpp"
+#include "backends/nccl/set_up.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>

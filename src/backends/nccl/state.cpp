@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/state.hpp"
 
-#include "backends/nccl/backend.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail::nccl {

@@ -32,7 +32,7 @@ void StreamWatch::add(device::StreamHandle stream) {
   ProgressEngine::instance().watch(*this);
 }
 
-void StreamWatch::add(device::StreamHandle stream, Call call) {
+void StreamWatch::add(device::StreamHandle stream, LaunchedCall call) {
   // Each call holds events. Of a stream that is further behind, the last calls count as one.
   constexpr std::size_t most_calls = 256;
   {
@@ -41,7 +41,7 @@ void StreamWatch::add(device::StreamHandle stream, Call call) {
     if (lane.calls.size() < most_calls) {
       lane.calls.push_back(std::move(call));
     } else {
-      Call& last = lane.calls.back();
+      LaunchedCall& last = lane.calls.back();
       last.done = std::move(call.done);
       last.timeout += call.timeout;
     }
@@ -82,7 +82,7 @@ void StreamWatch::check(Clock::time_point now) {
   comm_.check_async();
 }
 
-void StreamWatch::check_first(Call& call, Clock::time_point now) const {
+void StreamWatch::check_first(LaunchedCall& call, Clock::time_point now) const {
   if (!call.deadline && call.begun->is_complete()) call.deadline = now + call.timeout;
   if (!call.deadline || now <= *call.deadline) return;
   throw Error(ErrorCode::timeout,

@@ -24,7 +24,7 @@ class StreamWatch final : public Watcher {
   using Clock = std::chrono::steady_clock;
 
   /// A call that has a timeout.
-  struct Call {
+  struct LaunchedCall {
     std::shared_ptr<const Plan> plan{};
     std::shared_ptr<const device::Event> begun{};  ///< the stream has come to the call
     std::shared_ptr<const device::Event> done{};
@@ -38,7 +38,7 @@ class StreamWatch final : public Watcher {
   /// Work was launched on a stream, and noted.
   void add(device::StreamHandle stream);
   /// The same, of a call that has a timeout. Calls of a stream end in their order.
-  void add(device::StreamHandle stream, Call call);
+  void add(device::StreamHandle stream, LaunchedCall call);
   /// Looks no more.
   void stop() noexcept { ProgressEngine::instance().unwatch(*this); }
   bool look() noexcept override;
@@ -47,10 +47,10 @@ class StreamWatch final : public Watcher {
   /// A stream, until its last launch is done, and the calls with a timeout, in their order.
   struct Lane {
     device::StreamHandle stream = nullptr;
-    std::deque<Call> calls{};
+    std::deque<LaunchedCall> calls{};
   };
   void check(Clock::time_point now);
-  void check_first(Call& call, Clock::time_point now) const;
+  void check_first(LaunchedCall& call, Clock::time_point now) const;
   [[nodiscard]] Lane& lane_of(device::StreamHandle stream);
   void fail(ErrorCode code, const std::string& text) noexcept;
 

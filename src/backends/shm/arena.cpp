@@ -13,7 +13,7 @@
 #include <tutti/error.hpp>
 
 #include "backends/shm/calibrate.hpp"
-#include "backends/shm/memory_access.hpp"
+#include "backends/shm/peer_memory.hpp"
 #include "call/agreement.hpp"
 #include "call/backoff.hpp"
 #include "core/config.hpp"

@@ -13,12 +13,15 @@
 #include <vector>
 
 #include "backends/shm/arena_pool.hpp"
-#include "backends/shm/backend.hpp"
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/peer_memory.hpp"
 #include "backends/shm/ring.hpp"
 #include "call/context.hpp"
+
+namespace tutti::detail {
+extern Backend shm_backend;
+}
 
 namespace tutti::detail::shm {
 
@@ -80,10 +83,10 @@ class Arena final : public BackendState {
   [[nodiscard]] std::uint64_t next_streamed() noexcept { return next_streamed_++; }
   /// A place in this rank's ring, which is prepared, for that many bytes, in whole lines: where it is in the rank's
   /// part, and which calls by rings all ranks must have finished before this one writes there.
-  [[nodiscard]] Ring::Place take_ring(RingKind kind, std::uint64_t turn, std::size_t bytes) noexcept {
-    Ring::Place place = rings_[static_cast<std::size_t>(kind)].take(turn, bytes);
-    place.offset += layout_.ring(0, kind);
-    return place;
+  [[nodiscard]] Ring::Room take_ring(RingKind kind, std::uint64_t turn, std::size_t bytes) noexcept {
+    Ring::Room room = rings_[static_cast<std::size_t>(kind)].take(turn, bytes);
+    room.offset += layout_.ring(0, kind);
+    return room;
   }
   /// A byte of a rank's part.
   [[nodiscard]] std::byte* in_part(int rank, std::size_t offset) const { return base_ + layout_.part(rank) + offset; }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/backend.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
 #include <vector>
 
 #include "backends/shm/arena.hpp"
+#include "backends/shm/cell_use.hpp"
 #include "backends/shm/line_shape.hpp"
 #include "backends/shm/model.hpp"
-#include "backends/shm/persistent_turn.hpp"
 #include "backends/shm/registry.hpp"
 #include "backends/shm/tree_cost.hpp"
 #include "call/candidates.hpp"
@@ -17,7 +15,6 @@
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "core/config.hpp"
-#include "core/log.hpp"
 
 namespace tutti::detail {
 namespace {

@@ -11,8 +11,8 @@
 #include <new>
 #include <vector>
 
-#include "backends/shm/memory_access.hpp"
 #include "backends/shm/partner.hpp"
+#include "backends/shm/peer_memory.hpp"
 #include "backends/shm/pieces.hpp"
 #include "core/hwloc_handle.hpp"
 #include "core/stopwatch.hpp"

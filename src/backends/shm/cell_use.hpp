@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "backends/shm/arena.hpp"
@@ -47,5 +48,10 @@ struct CellUse {
   /// The flag of a line.
   [[nodiscard]] std::uint64_t line_flag() const { return tagged(generation, mark_of(history)); }
 };
+
+/// Takes the cells of a persistent call; an invalid turn, on all ranks, if none are left. Collective. Ranks ask one
+/// another only once every cell has been given: as a blocking call does, with its timeout (0: none). digest: of the
+/// call.
+[[nodiscard]] Turn take_persistent_turn(Context& context, std::uint64_t digest, std::chrono::nanoseconds timeout);
 
 }  // namespace tutti::detail::shm

@@ -5,7 +5,6 @@
 
 #include "backends/shm/agreement.hpp"
 #include "core/hash.hpp"
-#include "core/mix_bits.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/stream_copy.hpp"
 

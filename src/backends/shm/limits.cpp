@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/limits.hpp"
+#include "backends/shm/registry.hpp"
 
 #include <algorithm>
 

@@ -21,16 +21,16 @@ class LineShape {
   /// Writes this rank's blocks to its lines.
   void give(const Exchange& exchange) const;
   /// Where a rank looks for the lines of others: the giver before which all have come, and its lines that have.
-  struct Place {
+  struct Cursor {
     int from = 0;
     std::size_t line = 0;
   };
-  [[nodiscard]] Place first() const { return {givers_.begin, 0}; }
-  /// Goes on from a place as far as lines have come. Returns true once all have.
-  [[nodiscard]] bool have_come(const Exchange& exchange, Place& place, int looks) const {
+  [[nodiscard]] Cursor first() const { return {givers_.begin, 0}; }
+  /// Goes on from a cursor as far as lines have come. Returns true once all have.
+  [[nodiscard]] bool have_come(const Exchange& exchange, Cursor& cursor, int looks) const {
     const std::uint64_t flag = exchange.line_flag();
-    for (; place.from < givers_.end; ++place.from, place.line = 0)
-      if (place.from != rank_ && !have_arrived(from(exchange, place.from), flag, lines_, place.line, looks))
+    for (; cursor.from < givers_.end; ++cursor.from, cursor.line = 0)
+      if (cursor.from != rank_ && !have_arrived(from(exchange, cursor.from), flag, lines_, cursor.line, looks))
         return false;
     return true;
   }

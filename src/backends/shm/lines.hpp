@@ -37,19 +37,19 @@ class Lines : public Transport {
 
   std::optional<LineShape> shape_{};
   bool has_given_ = false;
-  LineShape::Place place_{};
+  LineShape::Cursor cursor_{};
 };
 
 inline void Lines::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   const LineShape& shape = shape_of(exchange);
-  place_ = shape.first();
+  cursor_ = shape.first();
   has_given_ = !shape.waits_first();
   if (has_given_) shape.give(exchange);
 }
 
 inline bool Lines::step(const Exchange& exchange) {
   const LineShape& shape = shape_of(exchange);
-  if (!shape.have_come(exchange, place_, exchange.arena->oversubscribed() ? 1 : looks_at_flag)) return false;
+  if (!shape.have_come(exchange, cursor_, exchange.arena->oversubscribed() ? 1 : looks_at_flag)) return false;
   if (!has_given_) shape.give(exchange);
   has_given_ = true;
   shape.take(exchange);

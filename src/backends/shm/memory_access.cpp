@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/memory_access.hpp"
+#include "backends/shm/peer_memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/uio.h>

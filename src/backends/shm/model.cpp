@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "backends/shm/calibrate.hpp"
 #include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
-#include "backends/shm/limits.hpp"
-#include "backends/shm/pace.hpp"
 #include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
+#include "backends/shm/registry.hpp"
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail::shm {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "backends/shm/agreement.hpp"
-#include "backends/shm/persistent_turn.hpp"
-#include "core/mix_bits.hpp"
+#include "backends/shm/cell_use.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -97,11 +97,11 @@ NeighborSlots::Given NeighborSlots::look(int giver, std::size_t& lines) const {
     if (line.flag.load(std::memory_order_acquire) != use_.line_flag()) return {};
     const Notice& notice = notice_of(line);
     if (notice.taker != me) continue;
-    if (notice.place == in_messages) return {Way::messages, notice.bytes, notice.sizes};
+    if (notice.place == in_messages) return {Via::messages, notice.bytes, notice.sizes};
     const std::byte* slot = arena().slot(giver, use_.number);
-    return {Way::memory, notice.bytes, notice.sizes, notice.place == in_line ? notice.data : slot + notice.place};
+    return {Via::memory, notice.bytes, notice.sizes, notice.place == in_line ? notice.data : slot + notice.place};
   }
-  return {Way::messages};
+  return {Via::messages};
 }
 
 void NeighborSlots::describe(Record& record) const {

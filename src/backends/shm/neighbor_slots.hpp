@@ -45,12 +45,12 @@ class NeighborSlots {
   /// After the last one.
   void publish();
 
-  enum class Way : std::uint8_t { none_yet, memory, messages };
+  enum class Via : std::uint8_t { none_yet, memory, messages };
   struct Given {
-    Way way = Way::none_yet;
+    Via via = Via::none_yet;
     std::size_t bytes = 0;
     std::uint64_t sizes = 0;
-    const std::byte* at = nullptr;  ///< of Way::memory
+    const std::byte* at = nullptr;  ///< of Via::memory
   };
   /// What a rank gives to this one. lines: of the giver that this rank has seen, at first 0.
   [[nodiscard]] Given look(int giver, std::size_t& lines) const;

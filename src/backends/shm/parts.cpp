@@ -63,7 +63,7 @@ void Parts::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   streams_ = kernels::exceeds_core_caches(bytes);
 }
 
-Range Parts::part_of(const Exchange& exchange, int rank, std::uint64_t window) const {
+ByteRange Parts::part_of(const Exchange& exchange, int rank, std::uint64_t window) const {
   const auto size = static_cast<std::size_t>(exchange.arena->size());
   const std::size_t unit = exchange.unit();
   const std::size_t whole = share_ / unit * size;
@@ -97,7 +97,7 @@ void Parts::give(const Exchange& exchange) {
   const int me = exchange.arena->rank();
   for (int i = 1; i < exchange.arena->size(); ++i) {
     const int to = (me + i) % exchange.arena->size();
-    const Range part = part_of(exchange, to, given_);
+    const ByteRange part = part_of(exchange, to, given_);
     if (part.bytes > 0) std::memcpy(given_place(exchange, me, to, given_), exchange.source + part.offset, part.bytes);
   }
   if (given_ == 0) {
@@ -120,7 +120,7 @@ bool Parts::can_combine(const Exchange& exchange) const {
 
 void Parts::combine(const Exchange& exchange) {
   const int me = exchange.arena->rank();
-  const Range part = part_of(exchange, me, combined_);
+  const ByteRange part = part_of(exchange, me, combined_);
   Operands inputs(static_cast<std::size_t>(exchange.arena->size()));
   for (int from = 0; from < exchange.arena->size(); ++from)
     inputs[static_cast<std::size_t>(from)] =
@@ -146,7 +146,7 @@ void Parts::take(const Exchange& exchange) {
   tell(taken_word(exchange, me), exchange, ++taken_);
 }
 
-void Parts::copy_out(const Exchange& exchange, const Range& part, const std::byte* from) const {
+void Parts::copy_out(const Exchange& exchange, const ByteRange& part, const std::byte* from) const {
   if (part.bytes == 0) return;
   if (streams_)
     kernels::stream_copy(exchange.output() + part.offset, from, part.bytes);

@@ -33,11 +33,11 @@ class Parts : public Transport {
   void take(const Exchange& exchange);
 
   /// A rank's part of a window.
-  [[nodiscard]] Range part_of(const Exchange& exchange, int rank, std::uint64_t window) const;
+  [[nodiscard]] ByteRange part_of(const Exchange& exchange, int rank, std::uint64_t window) const;
   /// The address in a giver's ring of what another rank is to combine.
   [[nodiscard]] std::byte* given_place(const Exchange& exchange, int giver, int to, std::uint64_t window) const;
   [[nodiscard]] std::byte* result_place(const Exchange& exchange, int rank, std::uint64_t window) const;
-  void copy_out(const Exchange& exchange, const Range& part, const std::byte* from) const;
+  void copy_out(const Exchange& exchange, const ByteRange& part, const std::byte* from) const;
 
   std::size_t share_ = 0;  ///< of a rank in a whole window, bytes
   std::size_t room_ = 0;   ///< for a share in a ring, bytes in whole lines
@@ -46,7 +46,7 @@ class Parts : public Transport {
   std::uint64_t combined_ = 0;   ///< windows whose part this rank has combined
   std::uint64_t taken_ = 0;      ///< windows that are whole in this rank's output
   std::uint64_t ring_turn_ = 0;  ///< Arena::next_streamed()
-  Ring::Place ring_{};           ///< of this rank's parts and results
+  Ring::Room ring_{};            ///< of this rank's parts and results
   bool takes_ = true;            ///< this rank gets the result
   bool streams_ = false;         ///< the result is copied past the caches
 };

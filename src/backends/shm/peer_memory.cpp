@@ -6,8 +6,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "backends/shm/memory_access.hpp"
-
 namespace tutti::detail::shm {
 
 /// The right to attach the memory of a segment. Attachments hold it, because its release detaches them all.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/persistent_turn.hpp"
+#include "backends/shm/cell_use.hpp"
 
 #include <fmt/format.h>
 

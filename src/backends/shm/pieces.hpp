@@ -57,7 +57,7 @@ inline constexpr std::size_t page = 4096;
 }
 
 /// A range of the result that is divided into pieces, in bytes of every rank's source.
-struct Range {
+struct ByteRange {
   std::size_t offset = 0;
   std::size_t bytes = 0;
 };
@@ -86,7 +86,7 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
   return {begin_of(index), begin_of(index + 1) - begin_of(index)};
 }
 
-[[nodiscard]] inline Range range_of(const Shape& who, std::size_t unit, int index) {
+[[nodiscard]] inline ByteRange range_of(const Shape& who, std::size_t unit, int index) {
   Block block = who.part(index);
   if (!who.is_split()) {
     // Cut at whole lines, so that no two ranks write the same line.

@@ -5,7 +5,6 @@
 
 #include "backends/shm/automatic.hpp"
 #include "backends/shm/layout.hpp"
-#include "backends/shm/limits.hpp"
 #include "backends/shm/lines.hpp"
 #include "backends/shm/model.hpp"
 #include "backends/shm/parts.hpp"

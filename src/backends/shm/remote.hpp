@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backends/shm/exchange.hpp"
-#include "backends/shm/memory_access.hpp"
+#include "backends/shm/peer_memory.hpp"
 #include "backends/shm/reached.hpp"
 #include "call/allocations.hpp"
 
@@ -14,7 +14,7 @@ namespace tutti::detail::shm {
 /// tutti::allocate, else attached by XPMEM), or a buffer that only the kernel can copy.
 class Remote {
  public:
-  Remote(const Exchange& exchange, int rank, bool output, const Range& range, Reached& reached)
+  Remote(const Exchange& exchange, int rank, bool output, const ByteRange& range, Reached& reached)
       : process_(exchange.arena->process(rank)),
         location_(chosen(exchange.descriptor(rank), output)),
         begin_(range.offset) {

@@ -52,14 +52,14 @@ bool copies_own_first(const Exchange& exchange) {
 }
 
 /// The range of every rank's source that a combination reads.
-Range source_of(const Exchange& exchange) {
+ByteRange source_of(const Exchange& exchange) {
   const Shape who = exchange.shape();
   const Block last = who.part(who.size() - 1);
   return {0, (last.offset + last.count) * exchange.unit()};
 }
 
 /// The range of a rank's output that takes the result of a combination.
-Range result_of(const Exchange& exchange, int to) { return {0, exchange.shape().part(to).count * exchange.unit()}; }
+ByteRange result_of(const Exchange& exchange, int to) { return {0, exchange.shape().part(to).count * exchange.unit()}; }
 
 /// The result of a range goes to that rank alone.
 bool is_for_one(const Exchange& exchange, int range, int rank) {
@@ -86,7 +86,7 @@ class SingleCopy::Contributions {
   Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch,
                 std::byte* spare, Reached& reached)
       : all_(static_cast<std::size_t>(count)) {
-    const Range whole = source_of(exchange);
+    const ByteRange whole = source_of(exchange);
     for (int from = 0; from < count; ++from) {
       const Remote remote(exchange, from, false, whole, reached);
       const std::byte* mapped = remote.mapped(offset);
@@ -215,7 +215,7 @@ bool SingleCopy::are_combined(const Exchange& exchange) {
 
 SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std::size_t index) {
   const Shape who = exchange.shape();
-  const Range whole = range_of(who, exchange.unit(), range);
+  const ByteRange whole = range_of(who, exchange.unit(), range);
   const std::size_t piece = combined_piece(who, exchange.unit());
   const std::size_t begin = index * piece;
   return {begin, whole.offset + begin, std::min(piece, whole.bytes - begin)};

@@ -10,7 +10,7 @@
 
 #include "backends/shm/agreement.hpp"
 #include "backends/shm/chunks.hpp"
-#include "backends/shm/limits.hpp"
+#include "backends/shm/registry.hpp"
 #include "kernels/stream_copy.hpp"
 #include "schedules/registry.hpp"
 

@@ -69,7 +69,7 @@ class Slots : public Transport {
   bool past_caches_ = false;       ///< this rank's data are written past the caches
   bool is_met_ = false;            ///< every other rank gives to this one
   std::uint64_t ring_turn_ = 0;    ///< Arena::next_streamed()
-  Ring::Place ring_{};             ///< of this rank's data
+  Ring::Room ring_{};              ///< of this rank's data
   std::uint64_t held_chunks_ = 0;  ///< that every giver's ring holds, whichever it has
 };
 

@@ -20,21 +20,21 @@ void Tree::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   bytes_ = s.operation == Operation::barrier ? 0 : s.count * s.type.size();
   // A copy for each level has fewer readers, which wait for one another.
   per_level_ = lines * static_cast<std::size_t>(exchange.arena->tree_levels()) <= cell_lines - lines_up ? lines : 0;
-  way_ = goes_up(s.operation) ? Way::up : Way::down;
+  sweep_ = goes_up(s.operation) ? Sweep::up : Sweep::down;
   child_ = 0;
   line_ = 0;
 }
 
 bool Tree::step(const Exchange& exchange) {
-  if (way_ == Way::up) {
+  if (sweep_ == Sweep::up) {
     if (!have_children_arrived(exchange)) return false;
     pass_up(exchange);
-    way_ = goes_down(exchange.plan->signature.operation) ? Way::down : Way::done;
+    sweep_ = goes_down(exchange.plan->signature.operation) ? Sweep::down : Sweep::done;
   }
-  if (way_ == Way::down) {
+  if (sweep_ == Sweep::down) {
     if (place_->parent >= 0 && !has_result_arrived(exchange)) return false;
     pass_down(exchange);
-    way_ = Way::done;
+    sweep_ = Sweep::done;
   }
   return true;
 }

@@ -18,7 +18,7 @@ class Tree : public Transport {
   bool step(const Exchange& exchange);
 
  private:
-  enum class Way : std::uint8_t { up, down, done };
+  enum class Sweep : std::uint8_t { up, down, done };
 
   [[nodiscard]] bool have_children_arrived(const Exchange& exchange);
   void pass_up(const Exchange& exchange);
@@ -35,7 +35,7 @@ class Tree : public Transport {
   const TreePlace* place_ = nullptr;
   std::size_t bytes_ = 0;      ///< size of the data, in bytes
   std::size_t per_level_ = 0;  ///< lines between the copies for two levels; 0: one copy serves all levels
-  Way way_ = Way::up;
+  Sweep sweep_ = Sweep::up;
   std::size_t child_ = 0;  ///< the children before it have all their lines here
   std::size_t line_ = 0;   ///< lines already received from that child or from the parent
 };

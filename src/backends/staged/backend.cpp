@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/staged/backend.hpp"
-
-#include "backends/device/costs.hpp"
 #include "backends/staged/pieces.hpp"
 #include "backends/staged/staged_execution.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
+#include "call/costs.hpp"
 #include "call/progress.hpp"
 
 namespace tutti::detail {
+
+extern Backend staged_backend;
+
 namespace {
 
 /// The call in host memory that carries a piece of `count` elements.

@@ -21,7 +21,7 @@ class Side {
   Side(std::vector<Copy>& copies, std::size_t& bytes, std::size_t unit) : copies_(copies), bytes_(bytes), unit_(unit) {}
 
   /// A range of each of several blocks of `count` elements.
-  void add_range(Range range, std::size_t count, std::size_t blocks) {
+  void add_range(ElementRange range, std::size_t count, std::size_t blocks) {
     const std::size_t width = range.count * unit_;
     bytes_ = width * blocks;
     if (bytes_ == 0) return;
@@ -54,7 +54,7 @@ class Side {
   std::size_t unit_;
 };
 
-void stage_bcast(Staging& staging, const Signature& s, bool is_root, Range range) {
+void stage_bcast(Staging& staging, const Signature& s, bool is_root, ElementRange range) {
   staging.shared = true;
   Side side(is_root ? staging.in : staging.out, staging.out_bytes, s.type.size());
   side.add_range(range, s.count, 1);
@@ -93,12 +93,12 @@ Cut cut(const Signature& signature, int size, const Limits& limits) {
   return {ceil_div(signature.count, count), count};
 }
 
-Range range_of(const Cut& cut, std::size_t total, std::size_t piece) {
+ElementRange range_of(const Cut& cut, std::size_t total, std::size_t piece) {
   const std::size_t offset = piece * cut.count;
   return {offset, std::min(cut.count, total - offset)};
 }
 
-Staging stage(const Signature& signature, const Binding& binding, int rank, int size, Range range) {
+Staging stage(const Signature& signature, const Binding& binding, int rank, int size, ElementRange range) {
   Staging staging;
   staging.host = binding;
   staging.host.input = nullptr;

@@ -29,11 +29,11 @@ struct Cut {
 [[nodiscard]] Cut cut(const Signature& signature, int size, const Limits& limits = {});
 
 /// A range of elements of the vector, or of every block.
-struct Range {
+struct ElementRange {
   std::size_t offset = 0;
   std::size_t count = 0;
 };
-[[nodiscard]] Range range_of(const Cut& cut, std::size_t total, std::size_t piece);
+[[nodiscard]] ElementRange range_of(const Cut& cut, std::size_t total, std::size_t piece);
 
 /// Rows of bytes that are copied between the caller's buffer and the host's copy of a piece.
 struct Copy {
@@ -56,6 +56,6 @@ struct Staging {
   bool shared = false;  ///< bcast: one buffer, the output, for both sides
   Binding host{};       ///< never in place; addresses not yet set
 };
-[[nodiscard]] Staging stage(const Signature& signature, const Binding& binding, int rank, int size, Range range);
+[[nodiscard]] Staging stage(const Signature& signature, const Binding& binding, int rank, int size, ElementRange range);
 
 }  // namespace tutti::detail::staged

@@ -70,7 +70,7 @@ struct StagedExecution::State {
   /// The state through which other ranks wake this one when they write; null if the parts of the call are messages.
   [[nodiscard]] BackendState* peers() const { return comm.state_of(*pieces.plan().backend); }
 
-  [[nodiscard]] staged::Range range_of(std::size_t piece) const {
+  [[nodiscard]] staged::ElementRange range_of(std::size_t piece) const {
     return staged::range_of({plan->pieces, plan->part->signature.count}, plan->signature.count, piece);
   }
 

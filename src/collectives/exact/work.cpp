@@ -77,16 +77,16 @@ class ExactPacking final : public Packing {
   ScratchPool::Block block_;
 };
 
-Call words_call(const Communicator& comm, std::unique_ptr<ExactPacking> packing, const Options& options) {
+CheckedCall words_call(const Communicator& comm, std::unique_ptr<ExactPacking> packing, const Options& options) {
   ConstBuffer send = in_place;
   Buffer words = packing->buffer();
-  Call call = checked_call(
+  CheckedCall call = checked_call(
       comm, {.operation = Operation::allreduce, .send = send, .recv = words, .options = options, .op = &sum});
   call.packing = std::move(packing);
   return call;
 }
 
-Call words_call(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options) {
+CheckedCall words_call(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options) {
   auto packing = std::make_unique<ExactPacking>(comm, *work, std::span<FixedPoint>());
   packing->keep(std::move(work));
   return words_call(comm, std::move(packing), options);

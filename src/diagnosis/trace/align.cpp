@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/align.hpp"
+#include "diagnosis/trace/merge.hpp"
 
 #include <fmt/format.h>
 
@@ -76,9 +76,9 @@ void turn(Part& part, const Clock& clock, const std::vector<Lag>& lags) {
     ticks = time + lag_at(lags, time);
   };
   to_time(part.seen);
-  for (Call& call : part.calls)
+  for (TracedCall& call : part.calls)
     for (std::int64_t* time : {&call.begin, &call.wait, &call.end}) to_time(*time);
-  for (Range& range : part.ranges)
+  for (TracedRange& range : part.ranges)
     for (std::int64_t* time : {&range.begin, &range.end}) to_time(*time);
 }
 
@@ -86,17 +86,17 @@ void turn(Part& part, const Clock& clock, const std::vector<Lag>& lags) {
 void shift(std::vector<Part>& parts) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const Part& part : parts) {
-    for (const Call& call : part.calls) first = std::min(first, call.begin);
-    for (const Range& range : part.ranges) first = std::min(first, range.begin);
+    for (const TracedCall& call : part.calls) first = std::min(first, call.begin);
+    for (const TracedRange& range : part.ranges) first = std::min(first, range.begin);
   }
   const auto move = [first](std::int64_t& time) {
     if (time != 0) time += 1 - first;
   };
   for (Part& part : parts) {
     move(part.seen);
-    for (Call& call : part.calls)
+    for (TracedCall& call : part.calls)
       for (std::int64_t* time : {&call.begin, &call.wait, &call.end}) move(*time);
-    for (Range& range : part.ranges)
+    for (TracedRange& range : part.ranges)
       for (std::int64_t* time : {&range.begin, &range.end}) move(*time);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/carry.hpp"
+#include "diagnosis/trace/world.hpp"
 
 #include <unistd.h>
 

@@ -11,10 +11,12 @@ namespace {
 
 using flight::Form;
 
-bool is_outstanding(const Call& call) { return call.facts.form == Form::nonblocking || call.facts.form == Form::start; }
+bool is_outstanding(const TracedCall& call) {
+  return call.facts.form == Form::nonblocking || call.facts.form == Form::start;
+}
 
 /// The time at which a message is drawn to arrive: while its receiver is in a call, if it is ever.
-std::int64_t arrival_of(const Part& part, const Call& recv, const Call& send) {
+std::int64_t arrival_of(const Part& part, const TracedCall& recv, const TracedCall& send) {
   const std::int64_t from = recv.wait != 0 ? recv.wait : recv.begin;
   return std::max(send.begin, std::min(std::max(from, send.begin), part.held_until(recv)));
 }
@@ -39,13 +41,13 @@ class Events {
   void add(What what, std::int64_t time, std::uint32_t part, std::size_t index) {
     all_.push_back({time, index, part, what});
   }
-  [[nodiscard]] const Call& call_of(const Link& link) const {
+  [[nodiscard]] const TracedCall& call_of(const Link& link) const {
     return parts_[static_cast<std::size_t>(link.part)].calls[link.call];
   }
 
   void add_call(std::uint32_t number, std::size_t index) {
     const Part& part = parts_[number];
-    const Call& call = part.calls[index];
+    const TracedCall& call = part.calls[index];
     add(is_outstanding(call) ? What::start : What::call, call.begin, number, index);
     if (is_outstanding(call)) {
       add(What::async_begin, call.begin, number, index);
@@ -53,7 +55,7 @@ class Events {
     }
     if (call.wait != 0) add(What::wait, call.wait, number, index);
     if (call.message) {
-      const Call& send = call_of(call.message);
+      const TracedCall& send = call_of(call.message);
       add(What::message_out, send.begin, number, index);
       add(What::message_in, arrival_of(part, call, send), number, index);
     }
@@ -76,7 +78,7 @@ std::vector<Event> events_of(const std::vector<Part>& parts) {
   return events.take();
 }
 
-std::string name_of(const Call& call) {
+std::string name_of(const TracedCall& call) {
   const std::string_view name = flight::call_name(call.facts.call);
   switch (call.facts.form) {
     case Form::nonblocking:
@@ -91,7 +93,7 @@ std::string name_of(const Call& call) {
   return std::string(name);
 }
 
-std::string path_of(const Part& part, const Call& call) {
+std::string path_of(const Part& part, const TracedCall& call) {
   const std::string& way = part.text(call.facts.way);
   if (!way.empty()) return way;
   return call.facts.call == flight::Call::make_communicator ? "factory" : "messages";

@@ -39,8 +39,8 @@ inline constexpr std::int64_t least_arrow = 1000;
 [[nodiscard]] std::vector<Event> events_of(const std::vector<Part>& parts);
 
 /// The name of a call in a trace: "iallreduce".
-[[nodiscard]] std::string name_of(const Call& call);
+[[nodiscard]] std::string name_of(const TracedCall& call);
 /// The way by which data went: "shm:slots".
-[[nodiscard]] std::string path_of(const Part& part, const Call& call);
+[[nodiscard]] std::string path_of(const Part& part, const TracedCall& call);
 
 }  // namespace tutti::detail::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/json.hpp"
+#include "diagnosis/trace/merge.hpp"
 
 #include <fmt/format.h>
 
@@ -90,14 +90,14 @@ class Writer {
   }
 
   void range(const Event& event) {
-    const Range& range = parts_[event.part].ranges[event.index];
+    const TracedRange& range = parts_[event.part].ranges[event.index];
     const std::int64_t end = range.end != 0 ? range.end : std::max(parts_[event.part].seen, range.begin);
     line(head('X', event.time, process(event.part), range.thread, range.name, "range") +
          fmt::format(R"(,"dur":{}}})", microseconds(end - range.begin)));
   }
 
   /// is_held: the program cannot go on in this slice, and so may wait for another rank.
-  [[nodiscard]] std::string arguments(const Part& part, const Call& call, bool is_held) const {
+  [[nodiscard]] std::string arguments(const Part& part, const TracedCall& call, bool is_held) const {
     const flight::Facts& facts = call.facts;
     const Communicator& communicator = part.communicator(call);
     std::string text =
@@ -117,7 +117,7 @@ class Writer {
       fmt::format_to(out, R"(,"took":{})", microseconds(call.end - call.begin));
     return text + (is_held ? waiting(call) : "") + '}';
   }
-  [[nodiscard]] std::string waiting(const Call& call) const {
+  [[nodiscard]] std::string waiting(const TracedCall& call) const {
     if (!call.cause) return {};
     return fmt::format(R"(,"waited":{},"waited_for":{})", microseconds(call.waited),
                        process(static_cast<std::size_t>(call.cause.part)));
@@ -125,7 +125,7 @@ class Writer {
 
   void slice(const Event& event) {
     const Part& part = parts_[event.part];
-    const Call& call = part.calls[event.index];
+    const TracedCall& call = part.calls[event.index];
     const std::int64_t length = event.what == What::start ? 0 : part.held_until(call) - call.begin;
     line(head('X', event.time, process(event.part), call.thread, name_of(call), form_name(call.facts.form)) +
          fmt::format(R"(,"dur":{},{}}})", microseconds(length), arguments(part, call, event.what == What::call)));
@@ -133,31 +133,31 @@ class Writer {
 
   void wait(const Event& event) {
     const Part& part = parts_[event.part];
-    const Call& call = part.calls[event.index];
+    const TracedCall& call = part.calls[event.index];
     line(
         head('X', event.time, process(event.part), call.thread, "wait " + name_of(call), "wait") +
         fmt::format(R"(,"dur":{},{}}})", microseconds(part.held_until(call) - call.wait), arguments(part, call, true)));
   }
 
   void async(const Event& event) {
-    const Call& call = parts_[event.part].calls[event.index];
+    const TracedCall& call = parts_[event.part].calls[event.index];
     const char phase = event.what == What::async_begin ? 'b' : 'e';
     line(head(phase, event.time, process(event.part), call.thread, name_of(call), "in flight") +
-         fmt::format(R"(,"id":"{}.{}"}})", process(event.part), call.place));
+         fmt::format(R"(,"id":"{}.{}"}})", process(event.part), call.slot));
   }
 
   /// event.index is a call that receives or waits; the arrow begins at another part.
   void arrow(const Event& event) {
-    const Call& call = parts_[event.part].calls[event.index];
+    const TracedCall& call = parts_[event.part].calls[event.index];
     const bool is_message = event.what == What::message_out || event.what == What::message_in;
     const bool is_begin = event.what == What::message_out || event.what == What::wait_out;
     const Link& from = is_message ? call.message : call.cause;
     const auto other = static_cast<std::size_t>(from.part);
     const std::size_t at = is_begin ? other : event.part;
-    const Call& held = is_begin ? parts_[other].calls[from.call] : call;
+    const TracedCall& held = is_begin ? parts_[other].calls[from.call] : call;
     line(head(is_begin ? 's' : 'f', event.time, process(at), held.thread, is_message ? "message" : "waited for",
               is_message ? "message" : "wait") +
-         fmt::format(R"(,"id":"{}{}.{}"{}}})", is_message ? 'm' : 'w', process(event.part), call.place,
+         fmt::format(R"(,"id":"{}{}.{}"{}}})", is_message ? 'm' : 'w', process(event.part), call.slot,
                      is_begin ? "" : R"(,"bp":"e")"));
   }
 

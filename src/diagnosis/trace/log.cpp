@@ -22,7 +22,7 @@
 #include "core/process_watch.hpp"
 #include "core/random_word.hpp"
 #include "diagnosis/fixed_text.hpp"
-#include "diagnosis/host_name.hpp"
+#include "diagnosis/format.hpp"
 
 namespace tutti::detail::trace {
 namespace {
@@ -38,7 +38,7 @@ std::uint64_t own_machine() {
   return machine != 0 ? machine : hash(flight::host_name());
 }
 
-constexpr std::size_t offset_of(Place place) { return header_bytes + std::size_t{place - 1} * slot_bytes; }
+constexpr std::size_t offset_of(SlotNumber slot) { return header_bytes + std::size_t{slot - 1} * slot_bytes; }
 
 }  // namespace
 
@@ -100,7 +100,7 @@ bool Log::open_window(std::uint32_t number) noexcept {
 }
 
 template <typename Record>
-Place Log::append(const Record& record) noexcept {
+SlotNumber Log::append(const Record& record) noexcept {
   constexpr std::uint32_t slots = sizeof(Record) / slot_bytes;
   constexpr std::uint32_t most_slots = std::numeric_limits<std::uint32_t>::max() - 2 * slots_per_window;
   if (!is_open_) return 0;
@@ -123,18 +123,18 @@ Place Log::append(const Record& record) noexcept {
 }
 
 template <typename T>
-void Log::put(Place place, std::size_t offset, const T& value) noexcept {
-  const std::uint32_t window = (place - 1) / slots_per_window;
+void Log::put(SlotNumber slot, std::size_t offset, const T& value) noexcept {
+  const std::uint32_t window = (slot - 1) / slots_per_window;
   const Window* mapped = current_.data != nullptr && current_.number == window     ? &current_
                          : previous_.data != nullptr && previous_.number == window ? &previous_
                                                                                    : nullptr;
   if (mapped != nullptr)
-    std::memcpy(mapped->data + (place - 1) % slots_per_window * slot_bytes + offset, &value, sizeof value);
+    std::memcpy(mapped->data + (slot - 1) % slots_per_window * slot_bytes + offset, &value, sizeof value);
   else if (is_open_)
-    (void)!pwrite(descriptor_, &value, sizeof value, static_cast<off_t>(offset_of(place) + offset));
+    (void)!pwrite(descriptor_, &value, sizeof value, static_cast<off_t>(offset_of(slot) + offset));
 }
 
-Place Log::begin_call(const flight::Facts& facts, flight::State state) noexcept {
+SlotNumber Log::begin_call(const flight::Facts& facts, flight::State state) noexcept {
   CallRecord record;
   record.head.state = state;
   record.head.number = thread();
@@ -144,26 +144,26 @@ Place Log::begin_call(const flight::Facts& facts, flight::State state) noexcept 
   return append(record);
 }
 
-void Log::wait(Place place) noexcept {
+void Log::wait(SlotNumber slot) noexcept {
   const std::lock_guard lock(mutex_);
-  if (place != 0) put(place, offsetof(CallRecord, wait), flight::ticks());
+  if (slot != 0) put(slot, offsetof(CallRecord, wait), flight::ticks());
 }
 
-void Log::end_call(Place place, flight::State state) noexcept {
+void Log::end_call(SlotNumber slot, flight::State state) noexcept {
   const std::lock_guard lock(mutex_);
-  if (place == 0) return;
-  put(place, offsetof(CallRecord, end), flight::ticks());
-  put(place, offsetof(CallRecord, head) + offsetof(RecordHead, state), state);
+  if (slot == 0) return;
+  put(slot, offsetof(CallRecord, end), flight::ticks());
+  put(slot, offsetof(CallRecord, head) + offsetof(RecordHead, state), state);
 }
 
-void Log::came_from(Place place, int source, int tag) noexcept {
+void Log::came_from(SlotNumber slot, int source, int tag) noexcept {
   const std::lock_guard lock(mutex_);
-  if (place == 0) return;
-  put(place, offsetof(CallRecord, facts) + offsetof(flight::Facts, peer), std::int32_t{source});
-  put(place, offsetof(CallRecord, facts) + offsetof(flight::Facts, tag), std::int32_t{tag});
+  if (slot == 0) return;
+  put(slot, offsetof(CallRecord, facts) + offsetof(flight::Facts, peer), std::int32_t{source});
+  put(slot, offsetof(CallRecord, facts) + offsetof(flight::Facts, tag), std::int32_t{tag});
 }
 
-void Log::add_transfer(Place group, bool is_recv, int peer, int tag, std::uint64_t bytes) noexcept {
+void Log::add_transfer(SlotNumber group, bool is_recv, int peer, int tag, std::uint64_t bytes) noexcept {
   TransferRecord record;
   record.bytes = bytes;
   record.group = group;
@@ -174,7 +174,7 @@ void Log::add_transfer(Place group, bool is_recv, int peer, int tag, std::uint64
   (void)append(record);
 }
 
-Place Log::begin_range(std::string_view name) noexcept {
+SlotNumber Log::begin_range(std::string_view name) noexcept {
   RangeRecord record;
   record.head.number = thread();
   keep_begin(name, record.name);
@@ -183,28 +183,28 @@ Place Log::begin_range(std::string_view name) noexcept {
   return append(record);
 }
 
-void Log::end_range(Place place) noexcept {
+void Log::end_range(SlotNumber slot) noexcept {
   const std::lock_guard lock(mutex_);
-  if (place != 0) put(place, offsetof(RangeRecord, end), flight::ticks());
+  if (slot != 0) put(slot, offsetof(RangeRecord, end), flight::ticks());
 }
 
-void Log::keep(std::uint64_t number, Place place) noexcept {
+void Log::keep(std::uint64_t number, SlotNumber slot) noexcept {
   const std::lock_guard lock(mutex_);
-  if (place == 0) return;
+  if (slot == 0) return;
   try {
-    kept_[number] = place;
+    kept_[number] = slot;
   } catch (const std::bad_alloc&) {
     ++header_->lost;  // its end
   }
 }
 
-Place Log::kept(std::uint64_t number, bool is_over) noexcept {
+SlotNumber Log::kept(std::uint64_t number, bool is_over) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(number);
   if (found == kept_.end()) return 0;
-  const Place place = found->second;
+  const SlotNumber slot = found->second;
   if (is_over) kept_.erase(found);
-  return place;
+  return slot;
 }
 
 void Log::add_communicator(std::uint32_t number, std::uint64_t mark, int rank, int size,

@@ -25,22 +25,22 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  [[nodiscard]] Place begin_call(const flight::Facts& facts, flight::State state) noexcept;
-  void wait(Place place) noexcept;
-  void end_call(Place place, flight::State state) noexcept;
+  [[nodiscard]] SlotNumber begin_call(const flight::Facts& facts, flight::State state) noexcept;
+  void wait(SlotNumber slot) noexcept;
+  void end_call(SlotNumber slot, flight::State state) noexcept;
   /// Writes from whom a message has come that was awaited from any rank or with any tag.
-  void came_from(Place place, int source, int tag) noexcept;
+  void came_from(SlotNumber slot, int source, int tag) noexcept;
   /// Writes a message of a group.
-  void add_transfer(Place group, bool is_recv, int peer, int tag, std::uint64_t bytes) noexcept;
+  void add_transfer(SlotNumber group, bool is_recv, int peer, int tag, std::uint64_t bytes) noexcept;
 
   /// A longer name is cut.
-  [[nodiscard]] Place begin_range(std::string_view name) noexcept;
-  void end_range(Place place) noexcept;
+  [[nodiscard]] SlotNumber begin_range(std::string_view name) noexcept;
+  void end_range(SlotNumber slot) noexcept;
 
-  /// Keeps the place of a call that is not over, because its entry in the ring is written over.
-  void keep(std::uint64_t number, Place place) noexcept;
-  /// The place that was kept; 0: none. is_over: it is wanted no more.
-  [[nodiscard]] Place kept(std::uint64_t number, bool is_over) noexcept;
+  /// Keeps the slot of a call that is not over, because its entry in the ring is written over.
+  void keep(std::uint64_t number, SlotNumber slot) noexcept;
+  /// The slot that was kept; 0: none. is_over: it is wanted no more.
+  [[nodiscard]] SlotNumber kept(std::uint64_t number, bool is_over) noexcept;
 
   void add_communicator(std::uint32_t number, std::uint64_t mark, int rank, int size, std::string_view name) noexcept;
   void add_text(flight::TextNumber number, std::string_view text) noexcept;
@@ -66,12 +66,12 @@ class Log {
   Log(std::string file, std::string part, int descriptor, PartHeader* header);
 
   template <typename Record>
-  [[nodiscard]] Place append(const Record& record) noexcept;
+  [[nodiscard]] SlotNumber append(const Record& record) noexcept;
   [[nodiscard]] bool open_window(std::uint32_t number) noexcept;
   void close_window(Window& window) noexcept;
   /// Writes to a record, mapped or not.
   template <typename T>
-  void put(Place place, std::size_t offset, const T& value) noexcept;
+  void put(SlotNumber slot, std::size_t offset, const T& value) noexcept;
   [[nodiscard]] static std::uint32_t thread() noexcept;
 
   std::mutex mutex_;
@@ -83,7 +83,7 @@ class Log {
   Window previous_{};
   bool is_open_ = true;
   bool is_full_ = false;
-  std::unordered_map<std::uint64_t, Place> kept_;
+  std::unordered_map<std::uint64_t, SlotNumber> kept_;
 };
 
 }  // namespace tutti::detail::trace

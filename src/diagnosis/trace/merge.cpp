@@ -13,10 +13,7 @@
 #include <utility>
 
 #include "core/draft.hpp"
-#include "diagnosis/trace/align.hpp"
-#include "diagnosis/trace/json.hpp"
 #include "diagnosis/trace/part.hpp"
-#include "diagnosis/trace/waits.hpp"
 
 namespace tutti::detail::trace {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/messages.hpp"
+#include "diagnosis/trace/merge.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -28,17 +28,17 @@ void add(Streams& streams, const Communicator& communicator, bool is_recv, int p
 }
 
 void add_messages(Streams& streams, const Part& part, int number) {
-  std::map<Place, std::vector<const Transfer*>> groups;
+  std::map<SlotNumber, std::vector<const Transfer*>> groups;
   for (const Transfer& transfer : part.transfers) groups[transfer.group].push_back(&transfer);
   for (std::size_t i = 0; i < part.calls.size(); ++i) {
-    const Call& call = part.calls[i];
+    const TracedCall& call = part.calls[i];
     const flight::Facts& facts = call.facts;
     if (facts.form == flight::Form::init || call.state == flight::State::failed) continue;
     const Communicator& communicator = part.communicator(call);
     if (facts.call == flight::Call::send || facts.call == flight::Call::recv)
       add(streams, communicator, facts.call == flight::Call::recv, facts.peer, facts.tag, {number, i});
     if (facts.call != flight::Call::group) continue;
-    for (const Transfer* one : groups[call.place])
+    for (const Transfer* one : groups[call.slot])
       add(streams, communicator, one->is_recv, one->peer, one->tag, {number, i});
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/offsets.hpp"
+#include "diagnosis/trace/world.hpp"
 
 #include <algorithm>
 

@@ -62,24 +62,24 @@ std::int64_t time_of(std::uint64_t ticks) { return static_cast<std::int64_t>(tic
 
 bool is_sound(const CallRecord& record) { return flight::is_sound(record.facts, record.head.state); }
 
-void add_call(Part& part, const CallRecord& record, Place place) {
+void add_call(Part& part, const CallRecord& record, SlotNumber number) {
   if (!is_sound(record)) return;
   part.calls.push_back({.facts = record.facts,
                         .state = record.head.state,
                         .thread = record.head.number,
-                        .place = place,
+                        .slot = number,
                         .begin = time_of(record.begin),
                         .wait = time_of(record.wait),
                         .end = time_of(record.end)});
 }
 
 /// Adds the record of a slot, and returns how many slots it takes.
-std::size_t add_record(Part& part, const std::byte* slot, std::size_t left, Place place) {
+std::size_t add_record(Part& part, const std::byte* slot, std::size_t left, SlotNumber number) {
   const auto head = record_at<RecordHead>(slot);
   const bool has_two = left >= 2;
   switch (head.kind) {
     case Kind::call:
-      add_call(part, record_at<CallRecord>(slot), place);
+      add_call(part, record_at<CallRecord>(slot), number);
       return 1;
     case Kind::range:
       if (!has_two) return 1;
@@ -114,7 +114,7 @@ std::size_t add_record(Part& part, const std::byte* slot, std::size_t left, Plac
 
 }  // namespace
 
-const Communicator& Part::communicator(const Call& call) const {
+const Communicator& Part::communicator(const TracedCall& call) const {
   static const Communicator unknown{};
   const auto found = communicators.find(call.facts.communicator);
   return found == communicators.end() ? unknown : found->second;
@@ -126,11 +126,13 @@ const std::string& Part::text(flight::TextNumber number) const {
   return found == texts.end() ? none : found->second;
 }
 
-std::int64_t Part::held_from(const Call& call) const {
+std::int64_t Part::held_from(const TracedCall& call) const {
   return call.facts.form == flight::Form::blocking ? call.begin : call.wait;
 }
 
-std::int64_t Part::held_until(const Call& call) const { return call.end != 0 ? call.end : std::max(seen, call.begin); }
+std::int64_t Part::held_until(const TracedCall& call) const {
+  return call.end != 0 ? call.end : std::max(seen, call.begin);
+}
 
 std::optional<PartHeader> read_header(const std::string& path) {
   PartHeader header;
@@ -156,9 +158,9 @@ std::optional<Part> read_part(const std::string& path, std::string& problem) {
   part.seen = time_of(part.header.seen.ticks);
   const std::size_t slots = std::min<std::size_t>((bytes.size() - header_bytes) / slot_bytes, part.header.slots);
   for (std::size_t slot = 0; slot < slots;)
-    slot +=
-        add_record(part, bytes.data() + header_bytes + slot * slot_bytes, slots - slot, static_cast<Place>(slot) + 1);
-  for (const Call& call : part.calls) part.seen = std::max({part.seen, call.begin, call.end});
+    slot += add_record(part, bytes.data() + header_bytes + slot * slot_bytes, slots - slot,
+                       static_cast<SlotNumber>(slot) + 1);
+  for (const TracedCall& call : part.calls) part.seen = std::max({part.seen, call.begin, call.end});
   return part;
 }
 

@@ -20,11 +20,11 @@ struct Link {
 };
 
 /// Times are nanoseconds; wait and end: 0 if there is none.
-struct Call {
+struct TracedCall {
   flight::Facts facts{};
   flight::State state = flight::State::none;
   std::uint32_t thread = 0;
-  Place place = 0;
+  SlotNumber slot = 0;
   std::int64_t begin = 0;
   std::int64_t wait = 0;
   std::int64_t end = 0;
@@ -35,14 +35,14 @@ struct Call {
 
 /// A message of a group of them.
 struct Transfer {
-  Place group = 0;
+  SlotNumber group = 0;
   bool is_recv = false;
   int peer = -1;
   int tag = -1;
   std::uint64_t bytes = 0;
 };
 
-struct Range {
+struct TracedRange {
   std::string name{};
   std::uint32_t thread = 0;
   std::int64_t begin = 0;
@@ -67,18 +67,18 @@ struct Offset {
 struct Part {
   PartHeader header{};
   std::string host{};
-  std::vector<Call> calls{};  ///< in the order of their begin
+  std::vector<TracedCall> calls{};  ///< in the order of their begin
   std::vector<Transfer> transfers{};
-  std::vector<Range> ranges{};
+  std::vector<TracedRange> ranges{};
   std::map<std::uint32_t, Communicator> communicators{};  ///< by their numbers
   std::map<flight::TextNumber, std::string> texts{};
   std::vector<Offset> offsets{};
 
-  [[nodiscard]] const Communicator& communicator(const Call& call) const;
+  [[nodiscard]] const Communicator& communicator(const TracedCall& call) const;
   [[nodiscard]] const std::string& text(flight::TextNumber number) const;
   /// The time at which the program was held by a call, and that at which the call let it go, or the record ends.
-  [[nodiscard]] std::int64_t held_from(const Call& call) const;
-  [[nodiscard]] std::int64_t held_until(const Call& call) const;
+  [[nodiscard]] std::int64_t held_from(const TracedCall& call) const;
+  [[nodiscard]] std::int64_t held_until(const TracedCall& call) const;
   std::int64_t seen = 0;  ///< when the record ends
 };
 

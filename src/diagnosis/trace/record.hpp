@@ -20,7 +20,7 @@ inline constexpr std::uint32_t slots_per_window = 16384;
 inline constexpr std::size_t window_bytes = slots_per_window * slot_bytes;
 
 /// A slot of a part, from 1; 0: none.
-using Place = std::uint32_t;
+using SlotNumber = std::uint32_t;
 
 struct PartHeader {
   std::uint64_t magic = 0;
@@ -86,7 +86,7 @@ static_assert(sizeof(TextRecord) == 2 * slot_bytes);
 struct TransferRecord {
   RecordHead head{.kind = Kind::transfer};
   std::uint64_t bytes = 0;
-  Place group = 0;
+  SlotNumber group = 0;
   std::int32_t peer = -1;
   std::int32_t tag = -1;
   std::uint32_t is_recv = 0;

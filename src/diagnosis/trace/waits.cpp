@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/trace/waits.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "diagnosis/trace/messages.hpp"
+#include "diagnosis/trace/merge.hpp"
 
 namespace tutti::detail::trace {
 namespace {
@@ -26,11 +25,11 @@ struct Arrival {
   [[nodiscard]] auto key() const { return std::tuple(mark, sequence, round); }
 };
 
-Call& at(std::vector<Part>& parts, const Link& link) {
+TracedCall& at(std::vector<Part>& parts, const Link& link) {
   return parts[static_cast<std::size_t>(link.part)].calls[link.call];
 }
 
-bool is_meeting(const Call& call) {
+bool is_meeting(const TracedCall& call) {
   return call.facts.sequence != 0 && call.facts.form != Form::init && flight::is_collective(call.facts.call) &&
          !flight::is_neighborhood(call.facts.call);
 }
@@ -38,7 +37,7 @@ bool is_meeting(const Call& call) {
 void add_arrivals(std::vector<Arrival>& all, const Part& part, int number) {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> starts;
   for (std::size_t i = 0; i < part.calls.size(); ++i) {
-    const Call& call = part.calls[i];
+    const TracedCall& call = part.calls[i];
     const Communicator& communicator = part.communicator(call);
     if (!is_meeting(call) || communicator.mark == 0) continue;
     const bool is_start = call.facts.form == Form::start;
@@ -49,7 +48,7 @@ void add_arrivals(std::vector<Arrival>& all, const Part& part, int number) {
 
 /// Notes a wait for the call of another rank, if that began while the first was held.
 void note_wait(std::vector<Part>& parts, const Link& link, const Link& late) {
-  Call& call = at(parts, link);
+  TracedCall& call = at(parts, link);
   const Part& part = parts[static_cast<std::size_t>(link.part)];
   const std::int64_t from = part.held_from(call);
   const std::int64_t begin = at(parts, late).begin;
@@ -84,18 +83,19 @@ void find_in_collectives(std::vector<Part>& parts) {
 }
 
 /// The calls of a thread for whose requests it waits.
-using Waiting = std::map<std::uint32_t, std::vector<Call*>>;
+using Waiting = std::map<std::uint32_t, std::vector<TracedCall*>>;
 
 /// A thread waits for one call at a time: first for that which ends first.
 void separate_waits(Part& part) {
   Waiting waiting;
-  for (Call& call : part.calls)
+  for (TracedCall& call : part.calls)
     if (call.wait != 0) waiting[call.thread].push_back(&call);
   for (auto& [thread, calls] : waiting) {
-    std::stable_sort(calls.begin(), calls.end(),
-                     [&part](const Call* a, const Call* b) { return part.held_until(*a) < part.held_until(*b); });
+    std::stable_sort(calls.begin(), calls.end(), [&part](const TracedCall* a, const TracedCall* b) {
+      return part.held_until(*a) < part.held_until(*b);
+    });
     std::int64_t free = 0;
-    for (Call* call : calls) {
+    for (TracedCall* call : calls) {
       call->wait = std::max(call->wait, free);
       free = part.held_until(*call);
     }

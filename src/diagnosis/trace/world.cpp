@@ -11,10 +11,8 @@
 
 #include "core/mpi_call.hpp"
 #include "diagnosis/recorder.hpp"
-#include "diagnosis/trace/carry.hpp"
 #include "diagnosis/trace/log.hpp"
 #include "diagnosis/trace/merge.hpp"
-#include "diagnosis/trace/offsets.hpp"
 #include "diagnosis/trace/part.hpp"
 
 namespace tutti::detail::trace {

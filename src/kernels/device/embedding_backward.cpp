@@ -13,7 +13,7 @@ namespace tutti::kernels::device {
 namespace {
 
 /// What both functions are given.
-struct Call {
+struct BackwardCall {
   const char* name;
   std::span<const EmbeddingTable> tables;
   std::span<const TableLookups> lookups;
@@ -29,11 +29,11 @@ struct Call {
   bool finds_squares;
 };
 
-[[noreturn]] void refuse(const Call& call, const std::string& what) {
+[[noreturn]] void refuse(const BackwardCall& call, const std::string& what) {
   throw Error(ErrorCode::invalid_argument, std::string(call.name) + ": " + what);
 }
 
-void check_squares(const Call& call) {
+void check_squares(const BackwardCall& call) {
   if (!call.squares.empty() && call.squares.size() != call.tables.size()) {
     refuse(call, "squares has " + std::to_string(call.squares.size()) + " entries for " +
                      std::to_string(call.tables.size()) + " tables");
@@ -47,7 +47,7 @@ void check_squares(const Call& call) {
   }
 }
 
-void check_update(const Call& call) {
+void check_update(const BackwardCall& call) {
   constexpr std::uint64_t limit = 0xffffffffU;
   const RowUpdate& update = call.update;
   const bool has_state = update.optimizer != RowOptimizer::sgd && !call.finds_squares;
@@ -66,7 +66,7 @@ void check_update(const Call& call) {
   if (update.optimizer == RowOptimizer::row_wise_adagrad) check_squares(call);
 }
 
-TableList list_of(const Call& call) {
+TableList list_of(const BackwardCall& call) {
   std::vector<Pooled<float>> pooled;
   for (const auto& gradient : call.gradients) pooled.push_back({const_cast<float*>(gradient.data), gradient.stride});
   TableList list = list_tables(call.name, call.tables, call.lookups, pooled, call.states, true);
@@ -88,7 +88,7 @@ OftenRows often_rows(std::size_t indices, const TableList& list, Workspace::Scra
           scratch.array<float>(ScratchUse::part_sums, most_often_rows(indices) > 0 ? parts * dim : 0, stream)};
 }
 
-void run(const Call& call, Workspace& workspace, Stream stream) {
+void run(const BackwardCall& call, Workspace& workspace, Stream stream) {
   check_update(call);
   const TableList list = list_of(call);
   const IndexStatus* guard = guard_of(call.name, call.options, call.status);

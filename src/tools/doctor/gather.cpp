@@ -16,7 +16,7 @@
 #include "tools/topo.hpp"
 #include "topology/discover.hpp"
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 
 namespace tutti::tools::doctor {
 namespace {

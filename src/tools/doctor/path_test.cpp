@@ -6,14 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/context.hpp"
 #include "core/stopwatch.hpp"
 #include "planner/candidates.hpp"
 #include "tools/doctor/gather.hpp"
 #include "tools/doctor/test_call.hpp"
 #include "tools/race.hpp"
-#include "tools/run_delay.hpp"
 
 namespace tutti::tools::doctor {
 namespace {
@@ -36,25 +35,9 @@ struct Cell {
   MemoryKind kind = MemoryKind::host;
 };
 
-std::optional<Operation> operation_of(Call call) {
-  switch (call) {
-    case Call::allreduce:
-      return Operation::allreduce;
-    case Call::bcast:
-      return Operation::bcast;
-    case Call::alltoall:
-      return Operation::alltoall;
-    case Call::allgather:
-      return Operation::allgather;
-    case Call::sendrecv:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-detail::Signature signature_of(const Trial& trial, MemoryKind kind, Operation operation) {
+detail::Signature signature_of(const Trial& trial, MemoryKind kind) {
   detail::Signature signature;
-  signature.operation = operation;
+  signature.operation = static_cast<Operation>(trial.call);
   signature.memory = kind == MemoryKind::host ? detail::MemoryClass::host : detail::MemoryClass::device;
   signature.type = Datatype(trial.call == Call::allreduce ? DatatypeKind::float32 : DatatypeKind::uint8);
   signature.count = trial.bytes / signature.type.size();
@@ -70,14 +53,13 @@ Way way_of(const detail::Candidate& candidate) {
 
 std::vector<Way> ways_of(const Communicator& comm, const Trial& trial, MemoryKind kind) {
   const detail::Machine machine = comm.state()->machine();
-  const auto operation = operation_of(trial.call);
-  if (!operation) {
+  if (!is_operation(trial.call)) {
     const double seconds = machine.costs.message + static_cast<double>(trial.bytes) * machine.costs.message_byte;
     const bool is_known = trial.ranks > 1 && !machine.several_nodes && kind == MemoryKind::host;
     return {{"mpi", is_known ? seconds : 0}};
   }
   if (trial.ranks == 1) return {{}};
-  detail::Signature signature = signature_of(trial, kind, *operation);
+  detail::Signature signature = signature_of(trial, kind);
   signature.reproducible = comm.state()->options.reproducible;
   std::vector<Way> ways;
   for (const detail::Candidate& candidate : detail::candidates(signature, machine))
@@ -88,7 +70,7 @@ std::vector<Way> ways_of(const Communicator& comm, const Trial& trial, MemoryKin
 
 std::vector<Cell> cells_of(const Communicator& comm, MemoryKind kind, const std::vector<std::size_t>& sizes) {
   std::vector<Cell> cells;
-  for (const Call call : {Call::allreduce, Call::bcast, Call::alltoall, Call::allgather, Call::sendrecv})
+  for (const Call call : tested_calls)
     for (const std::size_t bytes : sizes) {
       const Trial trial{call, bytes, comm.rank(), comm.size()};
       if (output_bytes(trial) > most_bytes) continue;

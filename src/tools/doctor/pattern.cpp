@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace tutti::tools::doctor {
@@ -52,11 +51,6 @@ bool takes_blocks(Call call) { return call == Call::alltoall || call == Call::al
 
 }  // namespace
 
-std::string_view call_name(Call call) {
-  constexpr std::array<std::string_view, 5> names = {"allreduce", "bcast", "alltoall", "allgather", "sendrecv"};
-  return names[static_cast<std::size_t>(call)];
-}
-
 std::size_t input_bytes(const Trial& trial) {
   return trial.bytes * (gives_blocks(trial.call) ? static_cast<std::size_t>(trial.ranks) : 1);
 }
@@ -91,11 +85,10 @@ std::vector<std::byte> output_after(const Trial& trial) {
     case Call::alltoall:
       for (int from = 0; from < trial.ranks; ++from) append(all, bytes_of(trial.bytes, from, trial.rank));
       return all;
-    case Call::allgather:
+    default:  // allgather
       for (int from = 0; from < trial.ranks; ++from) append(all, bytes_of(trial.bytes, from, 0));
       return all;
   }
-  return all;
 }
 
 std::string difference(std::span<const std::byte> found, std::span<const std::byte> expected) {

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "diagnosis/calls.hpp"
 
 /// Data whose results are known exactly, for tests of paths.
 namespace tutti::tools::doctor {
 
-/// The calls that are tested. Roots are rank 0; sendrecv goes around: to the next rank, from the one before.
-enum class Call : std::uint8_t { allreduce, bcast, alltoall, allgather, sendrecv };
-[[nodiscard]] std::string_view call_name(Call call);
+using detail::flight::Call;
 
-/// A call on so many ranks. `bytes`: of the vector (allreduce, of float32, and bcast), else of one block.
+/// The calls that are tested. Roots are rank 0; sendrecv goes around: to the next rank, from the one before.
+inline constexpr std::array tested_calls = {Call::allreduce, Call::bcast, Call::alltoall, Call::allgather,
+                                            Call::sendrecv};
+
+/// One of them on so many ranks. `bytes`: of the vector (allreduce, of float32, and bcast), else of one block.
 struct Trial {
   Call call = Call::allreduce;
   std::size_t bytes = 0;

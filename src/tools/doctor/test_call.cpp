@@ -77,7 +77,7 @@ void TestCall::run() {
     case Call::allgather:
       allgather(comm_, input, output, options_);
       break;
-    case Call::sendrecv:
+    default:  // sendrecv
       sendrecv(comm_, input, (trial_.rank + 1) % trial_.ranks, tag, output,
                (trial_.rank + trial_.ranks - 1) % trial_.ranks, tag, options_);
       break;

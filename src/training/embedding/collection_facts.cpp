@@ -8,7 +8,6 @@
 #include <tutti/error.hpp>
 #include <tutti/kernels/device.hpp>
 
-#include "training/embedding/plan_agreement.hpp"
 #include "training/embedding/plan_cost.hpp"
 
 namespace tutti::detail {

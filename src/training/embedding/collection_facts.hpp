@@ -3,9 +3,13 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <tutti/communicator.hpp>
 #include <tutti/embedding_collection.hpp>
+#include <tutti/sharding_plan.hpp>
 #include <vector>
 
+#include "collectives/services.hpp"
 #include "training/embedding/piece_map.hpp"
 
 namespace tutti::detail {
@@ -40,5 +44,12 @@ struct CollectionFacts {
 /// different arguments; invalid_argument, invalid_datatype, not_built, not_supported. Collective; blocking.
 [[nodiscard]] CollectionFacts agree_on_facts(const Communicator& comm, std::span<const EmbeddingTableConfig> tables,
                                              ShardingPlan plan, const EmbeddingCollectionOptions& options);
+
+/// Adds the tables' configurations to a hash of arguments that ranks must pass alike.
+void add_tables(Hash& hash, std::span<const EmbeddingTableConfig> tables);
+
+/// Throws Error(mismatch) on all ranks if the hash differs between any two; `what` names the arguments. Collective;
+/// blocking.
+void check_alike(const Communicator& comm, const Hash& hash, const std::string& what);
 
 }  // namespace tutti::detail

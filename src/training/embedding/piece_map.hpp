@@ -27,23 +27,23 @@ class PieceMap {
   PieceMap(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& plan);
 
   [[nodiscard]] int ranks() const { return static_cast<int>(pieces_.size()); }
-  [[nodiscard]] std::size_t tables() const { return places_.size(); }
+  [[nodiscard]] std::size_t tables() const { return tables_.size(); }
   [[nodiscard]] const std::vector<Piece>& of_rank(int r) const { return pieces_[static_cast<std::size_t>(r)]; }
   /// The pieces of a table in the order of their rows, then columns.
-  [[nodiscard]] const std::vector<Reference>& of_table(std::size_t t) const { return places_[t].references; }
+  [[nodiscard]] const std::vector<Reference>& of_table(std::size_t t) const { return tables_[t].references; }
   [[nodiscard]] const Piece& piece(const Reference& at) const { return of_rank(at.rank)[at.index]; }
   [[nodiscard]] std::size_t vector_width(int r) const { return vector_widths_[static_cast<std::size_t>(r)]; }
   [[nodiscard]] std::size_t gradient_width(int r) const { return gradient_widths_[static_cast<std::size_t>(r)]; }
 
-  [[nodiscard]] bool replicated(std::size_t t) const { return places_[t].replicated; }
-  [[nodiscard]] bool rows_divided(std::size_t t) const { return places_[t].rows_divided; }
-  [[nodiscard]] bool columns_divided(std::size_t t) const { return places_[t].columns_divided; }
+  [[nodiscard]] bool replicated(std::size_t t) const { return tables_[t].replicated; }
+  [[nodiscard]] bool rows_divided(std::size_t t) const { return tables_[t].rows_divided; }
+  [[nodiscard]] bool columns_divided(std::size_t t) const { return tables_[t].columns_divided; }
   /// Whether one piece is the whole table, so that its vectors can be read where they arrive.
-  [[nodiscard]] bool whole(std::size_t t) const { return !replicated(t) && places_[t].references.size() == 1; }
+  [[nodiscard]] bool whole(std::size_t t) const { return !replicated(t) && tables_[t].references.size() == 1; }
   [[nodiscard]] bool on_rank(std::size_t t, int r) const;
 
  private:
-  struct Place {
+  struct TablePieces {
     std::vector<Reference> references;
     bool replicated = false;
     bool rows_divided = false;
@@ -52,7 +52,7 @@ class PieceMap {
   std::vector<std::vector<Piece>> pieces_;
   std::vector<std::size_t> vector_widths_;
   std::vector<std::size_t> gradient_widths_;
-  std::vector<Place> places_;
+  std::vector<TablePieces> tables_;
 };
 
 }  // namespace tutti::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "training/embedding/plan_agreement.hpp"
+#include "training/embedding/collection_facts.hpp"
 
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>

@@ -20,7 +20,7 @@ Settings short_settings() {
   settings.operations = {Operation::allreduce};
   settings.types = {DatatypeKind::float32};
   settings.ops = {ReduceKind::sum};
-  settings.memory = {Place::device};
+  settings.memory = {MemorySpace::device};
   settings.modes = {Mode::blocking};
   settings.algorithms = {"auto"};
   settings.low = settings.high = 4096;
@@ -98,7 +98,7 @@ TEST_F(DeviceSuite, NarrowSumsAsTheBackend) {
 
 TEST_F(DeviceSuite, MeasuresManagedAndPinnedMemory) {
   Settings settings = short_settings();
-  settings.memory = {Place::managed, Place::pinned};
+  settings.memory = {MemorySpace::managed, MemorySpace::pinned};
   settings.reuse = Reuse::cold;
   settings.cold_bytes = std::size_t{1} << 16U;
   for (const PointResult& result : measure(settings))

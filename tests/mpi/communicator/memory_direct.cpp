@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <tutti/tutti.hpp>
 
-#include "backends/shm/memory_access.hpp"
+#include "backends/shm/peer_memory.hpp"
 #include "call/context.hpp"
 
 namespace tutti {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "backends/list.hpp"
 #include "backends/mpi/device_schedule_execution.hpp"
-#include "backends/names.hpp"
 
 #include <gtest/gtest.h>
 

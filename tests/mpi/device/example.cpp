@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/list.hpp"
 #include "backends/mpi/schedule_execution.hpp"
-#include "backends/names.hpp"
 #include "call/plan.hpp"
 #include "call/progress.hpp"
 #include "planner/planner.hpp"

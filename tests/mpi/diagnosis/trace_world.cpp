@@ -9,8 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "diagnosis/trace/carry.hpp"
-#include "diagnosis/trace/offsets.hpp"
+#include "diagnosis/trace/world.hpp"
 
 namespace tutti::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations that are captured into graphs.
-#include "device/give_way.hpp"
 #include "device/pool.hpp"
+#include "device/traffic.hpp"
 #include "mpi/nccl/mpi_calls.hpp"
 #include "mpi/nccl/support.hpp"
 

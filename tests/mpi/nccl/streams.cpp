@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "backends/nccl/nccl_execution.hpp"
 #include "call/execution.hpp"
 #include "device/pool.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "tools/fabric_measurement.hpp"
+#include "tools/link_measurement.hpp"
 
 namespace {
 

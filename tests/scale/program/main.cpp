@@ -25,7 +25,6 @@
 #include "player.hpp"
 #include "schedules/registry.hpp"
 #include "selector.hpp"
-#include "tools/fabric_measurement.hpp"
 #include "tools/link_measurement.hpp"
 
 namespace tutti::scale {

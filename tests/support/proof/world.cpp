@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "schedules/blocks.hpp"
-#include "schedules/told.hpp"
+#include "schedules/problem.hpp"
 
 namespace tutti::schedules {
 namespace {

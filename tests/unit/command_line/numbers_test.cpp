@@ -10,7 +10,7 @@ namespace {
 using namespace tutti::command_line;
 
 template <typename T>
-std::string why(const std::string& text, const Range<T>& range) {
+std::string why(const std::string& text, const NumberRange<T>& range) {
   try {
     (void)parse_number(text, range);
   } catch (const std::invalid_argument& error) {
@@ -32,14 +32,14 @@ TEST(Numbers, KeepTheirRange) {
   EXPECT_EQ(why<int>("8", {-7, 7}), "'8' is not a whole number in [-7, 7]");
   EXPECT_EQ(why<double>("nan", {0, 1}), "'nan' is not a number in [0, 1]");
   EXPECT_EQ(why<double>("inf", {0, 1}), "'inf' is not a number in [0, 1]");
-  const Range<double> open{0, 1, true, true};
+  const NumberRange<double> open{0, 1, true, true};
   EXPECT_EQ(why("0", open), "'0' is not a number in (0, 1)");
   EXPECT_EQ(why("1", open), "'1' is not a number in (0, 1)");
   EXPECT_EQ(why("0.5", open), "");
 }
 
 TEST(Bytes, HaveUnitsOf1024) {
-  const Range<std::uint64_t> all{};
+  const NumberRange<std::uint64_t> all{};
   EXPECT_EQ(parse_bytes("4096", all), 4096U);
   for (const char* text : {"64K", "64k", "64KB", "64kb", "64KiB"}) EXPECT_EQ(parse_bytes(text, all), 65536U) << text;
   EXPECT_EQ(parse_bytes("25M", all), 25U << 20U);

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/mix_bits.hpp"
-
 namespace tutti::detail {
 namespace {
 

@@ -43,7 +43,7 @@ class Sleeper {
   pid_t process_;
 };
 
-class Watch : public ::testing::TestWithParam<ProcessWatch::Way> {};
+class Watch : public ::testing::TestWithParam<ProcessWatch::Method> {};
 
 TEST_P(Watch, SeesAnEndBeforeTheParentHasWaited) {
   const Sleeper child;
@@ -105,16 +105,16 @@ TEST_P(Watch, AProcessGoesOnWithoutItsFirstThread) {
 }
 
 /// In a PID namespace whose /proc is another one's.
-[[noreturn]] void watch_behind_foreign_proc(ProcessWatch::Way way) {
+[[noreturn]] void watch_behind_foreign_proc(ProcessWatch::Method method) {
   pid_t process = 0;
   bool is_right = false;
   {
     const Sleeper child;
     process = child.process();
-    const ProcessWatch watch(process, way);
+    const ProcessWatch watch(process, method);
     is_right = !watch.has_ended();
   }
-  _exit(is_right && ProcessWatch(process, way).has_ended() ? 0 : 1);
+  _exit(is_right && ProcessWatch(process, method).has_ended() ? 0 : 1);
 }
 
 TEST_P(Watch, WithTheProcOfAnotherNamespace) {
@@ -133,7 +133,8 @@ TEST_P(Watch, WithTheProcOfAnotherNamespace) {
   EXPECT_EQ(status, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Watch, ::testing::Values(ProcessWatch::Way::descriptor, ProcessWatch::Way::start_time));
+INSTANTIATE_TEST_SUITE_P(Methods, Watch,
+                         ::testing::Values(ProcessWatch::Method::descriptor, ProcessWatch::Method::start_time));
 
 TEST(SharedWatch, IsOneForEachProcess) {
   ProcessIdentity who = own_identity(7);

@@ -4,7 +4,7 @@
 
 #include <tutti/buffer.hpp>
 
-#include "device/runtime_built.hpp"
+#include "device/runtime.hpp"
 #include "support/standin/runtime.hpp"
 
 namespace tutti {

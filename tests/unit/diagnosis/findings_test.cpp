@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "diagnosis/recorder.hpp"
-#include "diagnosis/snapshot_bytes.hpp"
+#include "diagnosis/snapshot.hpp"
 
 namespace tutti::detail::flight {
 namespace {

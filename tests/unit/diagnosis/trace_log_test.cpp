@@ -66,10 +66,10 @@ TEST_F(TraceLog, WritesACall) {
   written->introduce(5, 3, 4);
   written->add_text(7, "shm:slots");
   written->add_communicator(9, 0xabcU, 3, 4, "first");
-  const Place place = written->begin_call(
+  const SlotNumber slot = written->begin_call(
       {.bytes = 400, .communicator = 9, .sequence = 17, .way = 7, .call = flight::Call::allreduce}, State::outstanding);
-  written->wait(place);
-  written->end_call(place, State::done);
+  written->wait(slot);
+  written->end_call(slot, State::done);
   written->finish();
   const Part read = part(3);
   EXPECT_EQ(read.header.world_rank, 3);
@@ -79,7 +79,7 @@ TEST_F(TraceLog, WritesACall) {
   EXPECT_EQ(read.header.lost, 0U);
   EXPECT_STREQ(read.header.command.data(), "program argument");
   ASSERT_EQ(read.calls.size(), 1U);
-  const Call& call = read.calls[0];
+  const TracedCall& call = read.calls[0];
   EXPECT_EQ(call.facts.bytes, 400U);
   EXPECT_EQ(call.facts.sequence, 17U);
   EXPECT_EQ(call.state, State::done);
@@ -93,11 +93,11 @@ TEST_F(TraceLog, WritesACall) {
 TEST_F(TraceLog, EndsACallThatBeganManyWindowsAgo) {
   const auto written = log();
   written->introduce(1, 0, 1);
-  const Place first = written->begin_call({.call = flight::Call::recv}, State::outstanding);
+  const SlotNumber first = written->begin_call({.call = flight::Call::recv}, State::outstanding);
   constexpr std::size_t calls = 3 * slots_per_window;
   for (std::size_t i = 0; i < calls; ++i)
     written->end_call(written->begin_call({.bytes = i}, State::running), State::done);
-  const Place range = written->begin_range("across");  // takes two slots
+  const SlotNumber range = written->begin_range("across");  // takes two slots
   written->end_call(first, State::failed);
   written->end_range(range);
   written->finish();
@@ -158,10 +158,10 @@ TEST_F(TraceLog, SaysWhyThereIsNone) {
 TEST_F(TraceLog, WritesNothingAfterItsEnd) {
   const auto written = log();
   written->introduce(1, 0, 1);
-  const Place place = written->begin_call({}, State::running);
+  const SlotNumber slot = written->begin_call({}, State::running);
   written->finish();
   EXPECT_EQ(written->begin_call({}, State::running), 0U);
-  written->end_call(place, State::done);
+  written->end_call(slot, State::done);
   EXPECT_EQ(part(0).calls.at(0).end, 0);
 }
 

@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/trace/align.hpp"
 #include "diagnosis/trace/events.hpp"
-#include "diagnosis/trace/json.hpp"
-#include "diagnosis/trace/messages.hpp"
-#include "diagnosis/trace/offsets.hpp"
-#include "diagnosis/trace/waits.hpp"
+#include "diagnosis/trace/merge.hpp"
+#include "diagnosis/trace/world.hpp"
 
 namespace tutti::detail::trace {
 namespace {
@@ -35,14 +32,14 @@ Part rank_of(int rank, int size) {
   return part;
 }
 
-Call collective(flight::Call call, std::uint32_t sequence, std::int64_t begin, std::int64_t end) {
+TracedCall collective(flight::Call call, std::uint32_t sequence, std::int64_t begin, std::int64_t end) {
   return {.facts = {.bytes = 8, .sequence = sequence, .way = 1, .call = call},
           .state = State::done,
           .begin = begin,
           .end = end};
 }
 
-Call message(flight::Call call, int peer, std::int64_t begin, std::int64_t end) {
+TracedCall message(flight::Call call, int peer, std::int64_t begin, std::int64_t end) {
   return {
       .facts = {.bytes = 8, .peer = peer, .tag = 3, .call = call}, .state = State::done, .begin = begin, .end = end};
 }
@@ -76,7 +73,7 @@ TEST(TraceWaits, OfABroadcastAreForItsRoot) {
 
 TEST(TraceWaits, OfRequestsBeginWithTheWait) {
   std::vector<Part> parts{rank_of(0, 2), rank_of(1, 2)};
-  Call call = collective(flight::Call::allreduce, 1, 100, 1000);
+  TracedCall call = collective(flight::Call::allreduce, 1, 100, 1000);
   call.facts.form = Form::nonblocking;
   call.wait = 700;
   parts[0].calls = {call};
@@ -92,7 +89,7 @@ TEST(TraceWaits, OfRequestsBeginWithTheWait) {
 TEST(TraceWaits, DoNotOverlap) {
   std::vector<Part> parts{rank_of(0, 2), rank_of(1, 2)};
   for (const std::uint32_t number : {1U, 2U}) {
-    Call call = collective(flight::Call::allreduce, number, 10 * number, 400 + 200 * number);
+    TracedCall call = collective(flight::Call::allreduce, number, 10 * number, 400 + 200 * number);
     call.facts.form = Form::nonblocking;
     call.wait = 100 + number;
     parts[0].calls.push_back(call);
@@ -119,7 +116,7 @@ TEST(TraceWaits, NeedAllRanks) {
 TEST(TraceWaits, TellStartsApart) {
   std::vector<Part> parts{rank_of(0, 2), rank_of(1, 2)};
   for (const std::int64_t begin : {100, 2000}) {
-    Call call = collective(flight::Call::allreduce, 4, begin, begin + 900);
+    TracedCall call = collective(flight::Call::allreduce, 4, begin, begin + 900);
     call.facts.form = Form::start;
     call.wait = begin + 1;
     parts[0].calls.push_back(call);
@@ -160,7 +157,7 @@ TEST(TraceMessages, AreMatchedInOrder) {
 
 TEST(TraceMessages, OfGroupsTakePart) {
   std::vector<Part> parts{rank_of(0, 2), rank_of(1, 2)};
-  parts[0].calls = {{.facts = {.call = flight::Call::group}, .state = State::done, .place = 5, .begin = 10, .end = 20}};
+  parts[0].calls = {{.facts = {.call = flight::Call::group}, .state = State::done, .slot = 5, .begin = 10, .end = 20}};
   parts[0].transfers = {{5, true, 1, 3, 8}, {5, false, 1, 3, 8}};
   parts[1].calls = {message(flight::Call::recv, 0, 10, 20)};
   const std::vector<Message> found = match_messages(parts);
@@ -248,7 +245,7 @@ TEST(TraceJson, HasEachEventInTheOrderOfTime) {
 
 TEST(TraceJson, DrawsAMessageAndACallInFlight) {
   std::vector<Part> parts{rank_of(0, 2), rank_of(1, 2)};
-  Call recv = message(flight::Call::recv, 1, 100, 900);
+  TracedCall recv = message(flight::Call::recv, 1, 100, 900);
   recv.facts.form = Form::nonblocking;
   recv.wait = 300;
   parts[0].calls = {recv};

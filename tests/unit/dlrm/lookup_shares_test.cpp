@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lookup_shares.hpp"
+#include "tables.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "presets.hpp"
 #include "support/option_ranges.hpp"
 
 namespace dlrm {

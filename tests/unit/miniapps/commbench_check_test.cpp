@@ -35,7 +35,7 @@ class AllRanks {
 
   void communicate() {
     for (int r = 0; r < ranks_; ++r)
-      for (const Part& part : shape(r).result) combine(part, at(buffers(r).recv(0), part.at));
+      for (const ResultSlice& slice : shape(r).result) combine(slice, at(buffers(r).recv(0), slice.at));
   }
 
   [[nodiscard]] std::optional<std::string> fault(std::uint64_t iteration) const {
@@ -52,24 +52,24 @@ class AllRanks {
     return base + element * point_.type.size();
   }
 
-  void combine(const Part& part, std::byte* to) {
+  void combine(const ResultSlice& slice, std::byte* to) {
     std::vector<const void*> inputs;
     std::vector<std::vector<std::byte>> scaled;
-    for (int s = part.first; s <= part.last; ++s) {
+    for (int s = slice.first; s <= slice.last; ++s) {
       std::byte* base = point_.operation == Operation::bcast ? buffers(s).recv(0) : buffers(s).send(0);
-      inputs.push_back(at(base, part.offset));
+      inputs.push_back(at(base, slice.offset));
       if (point_.op != ReduceKind::premul_sum) continue;
-      scaled.emplace_back(part.length * point_.type.size());
-      tutti::kernels::scale_copy(point_.type, inputs.back(), scaled.back().data(), part.length,
+      scaled.emplace_back(slice.length * point_.type.size());
+      tutti::kernels::scale_copy(point_.type, inputs.back(), scaled.back().data(), slice.length,
                                  Pattern::operation(ReduceKind::premul_sum, s).scalar());
       inputs.back() = scaled.back().data();
     }
     if (!point_.op) {
-      if (to != inputs.front()) std::memcpy(to, inputs.front(), part.length * point_.type.size());
+      if (to != inputs.front()) std::memcpy(to, inputs.front(), slice.length * point_.type.size());
     } else if (point_.op == ReduceKind::avg) {
-      tutti::kernels::combine_avg(point_.type, inputs, to, part.length, static_cast<std::size_t>(ranks_));
+      tutti::kernels::combine_avg(point_.type, inputs, to, slice.length, static_cast<std::size_t>(ranks_));
     } else {
-      tutti::kernels::combine(point_.type, Pattern::operation(*point_.op, 0), inputs, to, part.length);
+      tutti::kernels::combine(point_.type, Pattern::operation(*point_.op, 0), inputs, to, slice.length);
     }
   }
 

@@ -69,12 +69,12 @@ TEST(Shapes, FitTogether) {
           const Shape& shape = shapes[static_cast<std::size_t>(r)];
           EXPECT_EQ(shape.total, shapes.front().total);
           std::size_t covered = 0;
-          for (const Part& part : shape.result) {
-            covered += part.length;
-            EXPECT_LE(part.at + part.length, shape.recv);
-            for (int s = part.first; s <= part.last; ++s) {
+          for (const ResultSlice& slice : shape.result) {
+            covered += slice.length;
+            EXPECT_LE(slice.at + slice.length, shape.recv);
+            for (int s = slice.first; s <= slice.last; ++s) {
               const Shape& source = shapes[static_cast<std::size_t>(s)];
-              EXPECT_LE(part.offset + part.length, operation == Operation::bcast ? source.recv : source.send);
+              EXPECT_LE(slice.offset + slice.length, operation == Operation::bcast ? source.recv : source.send);
             }
           }
           const bool gets_nothing = operation == Operation::exscan && r == 0;
@@ -165,7 +165,7 @@ TEST(Points, AreThoseThatAreDefined) {
   settings.operations = {Operation::barrier, Operation::allreduce, Operation::allgather, Operation::scan};
   settings.types = parse_types({"float32", "int32_int32"});
   settings.ops = parse_ops({"sum", "minloc", "avg"});
-  settings.memory = {Place::host};
+  settings.memory = {MemorySpace::host};
   settings.modes = {Mode::blocking};
   settings.low = settings.high = 64;
   // barrier 1; allreduce: float32 sum and avg, pair minloc; allgather 2 types; scan: float32 sum, pair minloc.

@@ -6,7 +6,6 @@
 
 #include "common/dense_optimizer.hpp"
 #include "common/loss.hpp"
-#include "common/lr_schedule.hpp"
 #include "common/mlp.hpp"
 #include "support/temporary_folder.hpp"
 

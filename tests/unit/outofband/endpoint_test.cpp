@@ -73,7 +73,7 @@ class Group {
   static std::uint64_t number_of(std::size_t place) { return 1000 + place; }
   /// As a communicator watches it.
   static std::shared_ptr<const ProcessWatch> watch_of(std::size_t place) {
-    return ProcessWatch::of({number_of(place), 0, 0, static_cast<std::int32_t>(place)}, ProcessWatch::Way::told);
+    return ProcessWatch::of({number_of(place), 0, 0, static_cast<std::int32_t>(place)}, ProcessWatch::Method::told);
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <tutti/error.hpp>
 #include <vector>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/plan.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"

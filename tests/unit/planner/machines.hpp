@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The planner is a pure function: tried here for machines that are not at hand.
 #include "planner/planner.hpp"
-#include "backends/names.hpp"
+#include "backends/list.hpp"
 #include "call/plan.hpp"
 #include "call/schedule_rules.hpp"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "schedule.hpp"
+#include "optimizer.hpp"
 
 namespace sgd {
 namespace {

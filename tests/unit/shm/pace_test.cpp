@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/pace.hpp"
+#include "backends/shm/calibrate.hpp"
 
 #include <gtest/gtest.h>
 

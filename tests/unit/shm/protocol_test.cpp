@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/limits.hpp"
 #include "backends/shm/model.hpp"
+#include "backends/shm/registry.hpp"
 
 #include <gtest/gtest.h>
 

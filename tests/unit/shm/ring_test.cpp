@@ -17,7 +17,7 @@ TEST(Ring, CallsFollowOneAnother) {
   Ring ring(bytes);
   EXPECT_EQ(ring.take(0, 400).offset, 0U);
   EXPECT_EQ(ring.take(1, 400).offset, 400U);
-  const Ring::Place third = ring.take(5, 400);
+  const Ring::Room third = ring.take(5, 400);
   EXPECT_EQ(third.offset, 0U) << "the rest of the ring is too short";
   EXPECT_EQ(third.before, 1U) << "the first call has that place";
   EXPECT_EQ(ring.take(6, 624).before, 2U);
@@ -56,7 +56,7 @@ TEST(Ring, NoCallThatMayGoOnIsWrittenOver) {
     std::uint64_t before = 0;
     for (std::uint64_t turn = 0; turn < 400; turn += 1 + random() % 3) {
       const std::size_t length = 64 * (1 + random() % (round % 2 == 0 ? 16 : 4));
-      const Ring::Place place = ring.take(turn, length);
+      const Ring::Room place = ring.take(turn, length);
       ASSERT_LE(place.offset + length, bytes);
       ASSERT_LE(place.before, turn);
       ASSERT_GE(place.before, before) << "what was over stays over";

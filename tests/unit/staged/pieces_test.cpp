@@ -52,7 +52,7 @@ TEST(Cut, PiecesCoverTheVectorOnce) {
       ASSERT_LE(c.pieces, most);
       std::size_t next = 0;
       for (std::size_t i = 0; i < c.pieces; ++i) {
-        const Range range = range_of(c, count, i);
+        const ElementRange range = range_of(c, count, i);
         ASSERT_EQ(range.offset, next);
         ASSERT_GT(range.count, 0U);
         if (i + 1 < c.pieces) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/fabric_measurement.hpp"
+#include "tools/link_measurement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "core/kernel_number.hpp"
+#include "core/process_watch.hpp"
 #include "topology/place.hpp"
 
 namespace {

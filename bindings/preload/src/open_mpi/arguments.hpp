@@ -8,7 +8,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "open_mpi/sentinels.hpp"
+namespace tutti::preload {
+
+/// Constants of Fortran that are variables of the MPI there, known by their addresses.
+enum class Sentinel { in_place, bottom, status_ignore, statuses_ignore, unweighted, weights_empty };
+
+[[nodiscard]] bool is(Sentinel sentinel, const void* address);
+
+}  // namespace tutti::preload
 
 #ifdef OPEN_MPI
 

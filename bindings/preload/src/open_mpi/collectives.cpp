@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "host.hpp"
-#include "neighbors.hpp"
+#include "member.hpp"
 #include "open_mpi/procedures.hpp"
 
 #ifdef OPEN_MPI

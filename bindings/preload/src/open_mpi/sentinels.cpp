@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "open_mpi/sentinels.hpp"
+#include "open_mpi/arguments.hpp"
 
 #include <mpi.h>
 

@@ -21,16 +21,16 @@
 
 namespace tutti::preload {
 
-using Way = tutti::detail::flight::Form;
+using tutti::detail::flight::Form;
 
 /// A call of the program, from its begin to its end in the flight recorder.
 class WatchedCall {
  public:
   /// A message; peer and tag as MPI has them.
-  WatchedCall(tutti::detail::flight::Call call, Way way, MPI_Comm comm, int peer, int tag, MPI_Datatype type,
+  WatchedCall(tutti::detail::flight::Call call, Form form, MPI_Comm comm, int peer, int tag, MPI_Datatype type,
               MPI_Count count);
   /// A collective, which takes the next number of its communicator.
-  WatchedCall(tutti::detail::flight::Call call, Way way, MPI_Comm comm, const Description& description);
+  WatchedCall(tutti::detail::flight::Call call, Form form, MPI_Comm comm, const Description& description);
   ~WatchedCall();
   WatchedCall(const WatchedCall&) = delete;
   WatchedCall& operator=(const WatchedCall&) = delete;
@@ -49,7 +49,7 @@ class WatchedCall {
   void begin(const tutti::detail::flight::Facts& facts);
 
   MPI_Comm handle_;
-  Way way_;
+  Form form_;
   std::string place_;
   std::shared_ptr<const Watched> comm_{};
   tutti::detail::flight::Facts facts_{};
@@ -57,7 +57,7 @@ class WatchedCall {
 };
 
 /// "MPI_Iallreduce".
-[[nodiscard]] std::string mpi_name(Collective which, Way way);
+[[nodiscard]] std::string mpi_name(Collective which, Form form);
 
 /// Makes a call by the MPI, with other memory for its receive buffer if the call can take that.
 template <typename Pass>
@@ -71,7 +71,7 @@ int pass_with(const Pass& pass, const OtherMemory& other) {
 /// Makes a collective of the program under TUTTI_CHECK or TUTTI_WATCHDOG. describe(ranks): its description. usual(): as
 /// without them; pass(): by the MPI. A call that the MPI refuses is the MPI's.
 template <typename Describe, typename Usual, typename Pass>
-int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* request, const Describe& describe,
+int watch_collective(Collective which, Form form, MPI_Comm comm, MPI_Request* request, const Describe& describe,
                      const Usual& usual, const Pass& pass) {
   int inter = 0;
   Ranks ranks;
@@ -81,11 +81,11 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
   const Description description = describe(ranks);
   if (description.is_refused) return pass();
   // A persistent call uses its memory when it is started.
-  if (way != Way::init)
+  if (form != Form::init)
     if (const int code = check_overlap(comm, description.sent, description.received); code != MPI_SUCCESS) return code;
-  WatchedCall call(which, way, comm, description);
+  WatchedCall call(which, form, comm, description);
   if (is_checked())
-    if (const int code = call.compare(mpi_name(which, way), description); code != MPI_SUCCESS) return code;
+    if (const int code = call.compare(mpi_name(which, form), description); code != MPI_SUCCESS) return code;
   if (!is_checked() || request == nullptr) {
     const int code = is_checked() ? pass_with(pass, {}) : usual();
     if (code == MPI_SUCCESS && request != nullptr) call.hand_over(*request, {});
@@ -93,7 +93,7 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
     return code;
   }
   RequestedCall requested{
-      .sent = description.sent, .received = description.received, .shadow = shadow_of(description.received, way)};
+      .sent = description.sent, .received = description.received, .shadow = shadow_of(description.received, form)};
   const int code = pass_with(pass, OtherMemory(requested.shadow.get()));
   if (code == MPI_SUCCESS) call.hand_over(*request, std::move(requested));
   return code;
@@ -103,7 +103,7 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
 template <typename Pass>
 int watch_other(tutti::detail::flight::Call which, const char* name, MPI_Comm comm, const Pass& pass) {
   const Description none;
-  WatchedCall call(which, Way::blocking, comm, none);
+  WatchedCall call(which, Form::blocking, comm, none);
   if (is_checked())
     if (const int code = call.compare(name, none); code != MPI_SUCCESS) return code;
   return pass();

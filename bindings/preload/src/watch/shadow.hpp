@@ -38,10 +38,10 @@ class OtherMemory {
 
 /// Under TUTTI_CHECK the shadow of the receive buffer of a call with a request, begun if the call is under way; else
 /// none.
-[[nodiscard]] inline std::shared_ptr<ReceiveShadow> shadow_of(const Spans& received, tutti::detail::flight::Form way) {
+[[nodiscard]] inline std::shared_ptr<ReceiveShadow> shadow_of(const Spans& received, tutti::detail::flight::Form form) {
   if (!is_checked()) return nullptr;
   auto shadow = ReceiveShadow::of(received, check_level() >= 2);
-  if (shadow && way != tutti::detail::flight::Form::init) shadow->begin();
+  if (shadow && form != tutti::detail::flight::Form::init) shadow->begin();
   return shadow;
 }
 
