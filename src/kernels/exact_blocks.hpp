@@ -25,13 +25,13 @@ class BlockAdder {
 
  private:
   template <typename T>
-  [[nodiscard]] bool add_split(const T* values, std::size_t count) noexcept;
-  template <int Integers, typename T>
-  [[nodiscard]] bool add_block(const T* values, std::size_t count) noexcept;
+  void add_block(const T* values, std::size_t count) noexcept;
   template <typename T>
-  void note_zeros(const T* values, std::size_t count) noexcept;
+  void add_far(const T* values, std::size_t count) noexcept;
   template <typename T>
-  void split_for(const T* values, std::size_t count, int spare_bits) noexcept;
+  void add_each(const T* values, std::size_t count) noexcept;
+  template <typename T>
+  void note(bool is_other, const T* values, std::size_t count) noexcept;
 
   FixedPoint& sum_;
   /// Where blocks are split: multiples of 2^exponent, then of 2^(exponent - 52).
