@@ -8,9 +8,10 @@
 
 namespace tutti::kernels::exact {
 
-/// Adds runs of numbers to a sum. A block of them is split at two fixed places into integers, which are added as such:
+/// Adds runs of numbers to a sum. A block of them is split at a fixed place into integers, which are added as such:
 /// without rounding, like the bins of Demmel and Nguyen ("Parallel reproducible summation", 2015), but in integers
-/// instead of floating-point numbers. A block whose numbers reach further than the two integers goes to the
+/// instead of floating-point numbers. What is left of numbers that are close to each other adds up exactly, too; that
+/// of others is split into a second integer. A block whose numbers reach further than two integers goes to the
 /// superaccumulator number by number.
 class BlockAdder {
  public:
@@ -26,6 +27,7 @@ class BlockAdder {
  private:
   template <typename T>
   void add_block(const T* values, std::size_t count) noexcept;
+  /// Of numbers that are not close to each other, but small enough for the place.
   template <typename T>
   void add_far(const T* values, std::size_t count) noexcept;
   template <typename T>

@@ -68,8 +68,9 @@ TEST(ExactSum, TakesAnOutlierAmongSmallNumbers) {
   }
 }
 
-/// A block of numbers 2^-span and larger beside 1 and -1, whose heads cancel: their rests, all of one sign and as large
-/// as rests become where a block is split at 2^place, add up to more bits than a float64 has if the span is too long.
+/// A block of numbers 2^-span and larger beside 1 and -1, whose heads cancel. Their rests are all of one sign and as
+/// large as rests become where a block is split at 2^place: if the span is too long, their sum, which one number
+/// cancels, has more bits than a float64.
 template <typename T>
 std::vector<T> rests_of_one_sign(Random& random, int span, int place) {
   const double head = std::ldexp(1.5, std::max(-span, place + 3));
@@ -79,6 +80,7 @@ std::vector<T> rests_of_one_sign(Random& random, int span, int place) {
     x[i] = static_cast<T>((i % 2 == 0 ? head : -head) + std::ldexp(1.0, place - 1) -
                           unit * static_cast<double>(1 + random() % 4));
   x[3] = static_cast<T>(std::ldexp(1.0 + std::numeric_limits<T>::epsilon(), -span));
+  x[4] = static_cast<T>(-std::ldexp(1.0, place + 10));
   const std::size_t at = random() % 2 == 0 ? 0 : 1000;
   x[at] = 1;
   x[at + 1] = -1;
