@@ -58,6 +58,8 @@ struct KnownCalls {
   PlanCache plans{};
   Repeats repeats{};
   Trials trials{};
+  /// The last exact sums of many values in a row in which each rank's were single numbers. Equal on all ranks.
+  std::size_t single_sums = 0;
 };
 
 }  // namespace tutti::detail

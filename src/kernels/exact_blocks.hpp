@@ -8,9 +8,10 @@
 
 namespace tutti::kernels::exact {
 
-/// Adds runs of numbers to a sum. A block of them is split at two fixed places into integers, which are added as such:
+/// Adds runs of numbers to a sum. A block of them is split at a fixed place into integers, which are added as such:
 /// without rounding, like the bins of Demmel and Nguyen ("Parallel reproducible summation", 2015), but in integers
-/// instead of floating-point numbers. A block whose numbers reach further than the two integers goes to the
+/// instead of floating-point numbers. What is left of numbers that are close to each other adds up exactly, too; that
+/// of others is split into a second integer. A block whose numbers reach further than two integers goes to the
 /// superaccumulator number by number.
 class BlockAdder {
  public:
@@ -25,13 +26,14 @@ class BlockAdder {
 
  private:
   template <typename T>
-  [[nodiscard]] bool add_split(const T* values, std::size_t count) noexcept;
-  template <int Integers, typename T>
-  [[nodiscard]] bool add_block(const T* values, std::size_t count) noexcept;
+  void add_block(const T* values, std::size_t count) noexcept;
+  /// Of numbers that are not close to each other, but small enough for the place.
   template <typename T>
-  void note_zeros(const T* values, std::size_t count) noexcept;
+  void add_far(const T* values, std::size_t count) noexcept;
   template <typename T>
-  void split_for(const T* values, std::size_t count, int spare_bits) noexcept;
+  void add_each(const T* values, std::size_t count) noexcept;
+  template <typename T>
+  void note(bool is_other, const T* values, std::size_t count) noexcept;
 
   FixedPoint& sum_;
   /// Where blocks are split: multiples of 2^exponent, then of 2^(exponent - 52).

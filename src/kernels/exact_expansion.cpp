@@ -11,19 +11,11 @@
 namespace tutti::kernels::exact {
 namespace {
 
-/// A quiet NaN with a payload, which no sum is.
-constexpr std::uint64_t misfit_bits = 0x7ff8'0000'0000'0001;
-
-Expansion misfit() noexcept {
-  Expansion sum;
-  std::memcpy(sum.parts.data(), &misfit_bits, sizeof misfit_bits);
-  return sum;
-}
-
 /// Knuth's TwoSum: a becomes the rounded sum, and b the rest, which is exact unless the sum overflows.
-inline void two_sum(double& a, double& b) noexcept {
-  const double sum = a + b;
-  const double part = sum - a;
+template <typename T>
+inline void two_sum(T& a, T& b) noexcept {
+  const T sum = a + b;
+  const T part = sum - a;
   b = (a - (sum - part)) + (b - part);
   a = sum;
 }
@@ -35,11 +27,11 @@ inline double add_number(std::array<double, 3>& parts, double value) noexcept {
 }
 
 /// Rounds the sum of all parts. Returns false if three numbers do not hold it, or two do not after the sum.
-bool round_parts(const Expansion* sums, std::size_t count, std::size_t stride, double& result) noexcept {
+bool round_parts(const Expansion* sums, std::size_t count, double& result) noexcept {
   std::array<double, 3> parts = sums[0].parts;
   double lost = 0;
   for (std::size_t i = 1; i < count; ++i)
-    for (const double part : sums[i * stride].parts)
+    for (const double part : sums[i].parts)
       if (part != 0) lost += std::fabs(add_number(parts, part));
   two_sum(parts[1], parts[2]);
   two_sum(parts[0], parts[1]);
@@ -47,6 +39,30 @@ bool round_parts(const Expansion* sums, std::size_t count, std::size_t stride, d
   two_sum(parts[0], parts[1]);
   result = parts[0];
   return lost == 0 && parts[2] == 0;
+}
+
+using Numbers [[gnu::vector_size(4 * sizeof(double))]] = double;
+
+/// Rounds the sum of a number of each rank, or of a vector. A NaN where two numbers do not hold the sum. Counts in
+/// `unmeant` the lanes whose result is not meant.
+template <typename T>
+inline T round_numbers(const double* numbers, std::size_t ranks, std::size_t stride, T& unmeant) noexcept {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  T sum;
+  std::memcpy(&sum, numbers, sizeof sum);
+  T rest{};
+  T lost{};
+  for (std::size_t r = 1; r < ranks; ++r) {
+    T x;
+    std::memcpy(&x, numbers + r * stride, sizeof x);
+    two_sum(sum, x);
+    two_sum(rest, x);
+    lost += x > 0 ? x : -x;
+  }
+  const T result = lost == 0 ? sum + rest : T{} + std::numeric_limits<double>::quiet_NaN();
+  const T size = result > 0 ? result : -result;
+  unmeant += (size > 0) & (size < infinity) ? T{} : T{} + 1;
+  return result;
 }
 
 /// A zero, as its addends have it; a sum of other numbers that has cancelled is +0.
@@ -57,13 +73,11 @@ Expansion zero_of(std::uint32_t seen) noexcept {
 
 }  // namespace
 
-bool is_misfit(const Expansion& sum) noexcept { return std::memcmp(sum.parts.data(), &misfit_bits, 8) == 0; }
-
 Expansion expansion_of(const FixedPoint& sum) noexcept {
   FixedPoint rest = sum;
   Expansion result;
   result.parts = {rounded(rest, float64_format), 0.0, 0.0};
-  if (!std::isfinite(result.parts[0])) return sum.seen >= FixedPoint::nan ? result : misfit();
+  if (!std::isfinite(result.parts[0])) return sum.seen >= FixedPoint::nan ? result : Expansion{{misfit, 0.0, 0.0}};
   if (is_zero(rest)) return zero_of(sum.seen);
   for (std::size_t i = 1; i < result.parts.size(); ++i) {
     add(rest, -result.parts[i - 1]);
@@ -71,7 +85,7 @@ Expansion expansion_of(const FixedPoint& sum) noexcept {
   }
   add(rest, -result.parts.back());
   carry(rest);
-  return is_zero(rest) ? result : misfit();
+  return is_zero(rest) ? result : Expansion{{misfit, 0.0, 0.0}};
 }
 
 bool add_few(Expansion& sum, const double* values, std::size_t count) noexcept {
@@ -95,16 +109,30 @@ void add(FixedPoint& sum, const Expansion& other) noexcept {
     if (other.parts[i] != 0) add(sum, other.parts[i]);
 }
 
-bool round_few(const Expansion* sums, std::size_t count, std::size_t stride, double& result) noexcept {
+bool round_few(const Expansion* sums, std::size_t count, double& result) noexcept {
   // The processor rounds the sum of two numbers right.
   std::array<double, 2> first{-0.0, -0.0};
   std::size_t numbers = 0;
   for (std::size_t i = 0; i < count; ++i)
-    for (const double part : sums[i * stride].parts)
+    for (const double part : sums[i].parts)
       if (part != 0 && numbers++ < first.size()) first[numbers - 1] = part;
   result = first[0] + first[1];
-  const bool is_whole = numbers <= first.size() || round_parts(sums, count, stride, result);
-  return is_whole && std::isfinite(result) && result != 0;
+  const bool is_whole = numbers <= first.size() || round_parts(sums, count, result);
+  return is_whole && is_meant(result);
+}
+
+bool round_singles(const double* numbers, std::size_t ranks, std::size_t stride, std::size_t count,
+                   double* results) noexcept {
+  constexpr std::size_t lanes = sizeof(Numbers) / sizeof(double);
+  Numbers unmeant{};
+  double unmeant_at_end = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const Numbers some = round_numbers(numbers + i, ranks, stride, unmeant);
+    std::memcpy(results + i, &some, sizeof some);
+  }
+  for (; i < count; ++i) results[i] = round_numbers(numbers + i, ranks, stride, unmeant_at_end);
+  return unmeant[0] + unmeant[1] + unmeant[2] + unmeant[3] + unmeant_at_end == 0;
 }
 
 }  // namespace tutti::kernels::exact

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <tutti/detail/fixed_point.hpp>
 
 /// The short form in which a rank gives its sum to the others.
@@ -13,7 +16,18 @@ namespace tutti::kernels::exact {
 struct Expansion {
   std::array<double, 3> parts{-0.0, -0.0, 0.0};
 };
-[[nodiscard]] bool is_misfit(const Expansion& sum) noexcept;
+
+/// The first part of a misfit: a quiet NaN with a payload, which no sum is.
+inline constexpr auto misfit = std::bit_cast<double>(std::uint64_t{0x7ff8'0000'0000'0001});
+[[nodiscard]] inline bool is_misfit(double first) noexcept {
+  return std::bit_cast<std::uint64_t>(first) == std::bit_cast<std::uint64_t>(misfit);
+}
+[[nodiscard]] inline bool is_misfit(const Expansion& sum) noexcept { return is_misfit(sum.parts[0]); }
+
+/// Whether the first part is all of a sum: the others are +0.
+[[nodiscard]] inline bool is_single(const Expansion& sum) noexcept {
+  return (std::bit_cast<std::uint64_t>(sum.parts[1]) | std::bit_cast<std::uint64_t>(sum.parts[2])) == 0;
+}
 
 /// The short form of a sum, or a misfit.
 [[nodiscard]] Expansion expansion_of(const detail::FixedPoint& sum) noexcept;
@@ -22,8 +36,14 @@ struct Expansion {
 /// Adds a sum that is no misfit.
 void add(detail::FixedPoint& sum, const Expansion& other) noexcept;
 
-/// Rounds the sum of several to float64, as rounded() does. Returns false if it takes a detail::FixedPoint. They are
-/// `stride` apart.
-[[nodiscard]] bool round_few(const Expansion* sums, std::size_t count, std::size_t stride, double& result) noexcept;
+/// Rounds the sum of several to float64, as rounded() does. Returns false if it takes a detail::FixedPoint.
+[[nodiscard]] bool round_few(const Expansion* sums, std::size_t count, double& result) noexcept;
+
+/// The same for sums of a number a rank: rounds numbers[i] + numbers[stride + i] + ... of `ranks` numbers, for all i
+/// below count. A result that is zero or not finite is not meant: it takes a detail::FixedPoint. Returns false if there
+/// is one.
+bool round_singles(const double* numbers, std::size_t ranks, std::size_t stride, std::size_t count,
+                   double* results) noexcept;
+[[nodiscard]] inline bool is_meant(double result) noexcept { return std::isfinite(result) && result != 0; }
 
 }  // namespace tutti::kernels::exact

@@ -40,8 +40,7 @@ class WeightedSums final : public detail::ExactWork {
   void finish(std::size_t i, FixedPoint& total) override {
     totals_[i] = kernels::exact::rounded(total, kernels::exact::float64_format);
   }
-  [[nodiscard]] bool takes_rounded() const noexcept override { return true; }
-  void finish_rounded(std::size_t i, double total) override { totals_[i] = total; }
+  [[nodiscard]] double* rounded() noexcept override { return totals_.data(); }
 
   /// The quotient of sum i and the sum of its weights.
   [[nodiscard]] double mean(std::size_t i) const {

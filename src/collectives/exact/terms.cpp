@@ -67,9 +67,11 @@ TermsWork::TermsWork(const ExactCall& call, const ExactTerms& terms, ExactForm f
   check_type(call, values_.type.kind(), "values");
   check_results(call, results_name);
   if (form != ExactForm::sum) call.require(!factors_, "weights", "is given; only sums have weights");
-  call.require(fields_ == 0 ? values_.count == 0 : values_.count % fields_ == 0, "values",
-               fmt::format("has {} elements, which do not divide by the number of fields, {}", values_.count, fields_));
   count_ = fields_ == 0 ? 0 : values_.count / fields_;
+  if (count_ * fields_ != values_.count)
+    call.refuse(
+        ErrorCode::invalid_argument, "values",
+        fmt::format("has {} elements, which do not divide by the number of fields, {}", values_.count, fields_));
   if (mask_) check_mask(call);
   if (factors_) check_factors(call, "weights", part_kind(kind()), true);
   if (form == ExactForm::squares) factors_ = values_;
@@ -80,9 +82,10 @@ TermsWork::TermsWork(const ExactCall& call, const ExactTerms& terms, ExactForm f
 
 void TermsWork::check_count(const ExactCall& call, const ConstBuffer& buffer, const char* name, bool may_share) const {
   check_memory(call, buffer, name);
-  call.require(buffer.count == values_.count || (may_share && buffer.count == count_), name,
-               fmt::format("has {} elements; pass {}, one a value{}", buffer.count, values_.count,
-                           may_share ? fmt::format(", or {} that all fields share", count_) : ""));
+  if (buffer.count == values_.count || (may_share && buffer.count == count_)) return;
+  call.refuse(ErrorCode::invalid_argument, name,
+              fmt::format("has {} elements; pass {}, one a value{}", buffer.count, values_.count,
+                          may_share ? fmt::format(", or {} that all fields share", count_) : ""));
 }
 
 void TermsWork::check_factors(const ExactCall& call, const char* name, DatatypeKind wanted, bool may_share) const {
@@ -137,9 +140,17 @@ void TermsWork::fill(std::size_t i, FixedPoint& sum) const {
   add(true, !is_imaginary && form_ != ExactForm::sum, is_imaginary);
 }
 
+bool TermsWork::is_plain() const noexcept {
+  return kind() == DatatypeKind::float64 && !values_.layout && !factors_ && !mask_ && centres_ == nullptr;
+}
+
 bool TermsWork::fill(std::size_t i, kernels::exact::Expansion& sum) const {
-  const bool is_plain = kind() == DatatypeKind::float64 && count_ <= few && !values_.layout && !factors_ && !mask_;
-  return is_plain && kernels::exact::add_few(sum, static_cast<const double*>(values_.data) + i * count_, count_);
+  return is_plain() && count_ <= few &&
+         kernels::exact::add_few(sum, static_cast<const double*>(values_.data) + i * count_, count_);
+}
+
+const double* TermsWork::numbers() const noexcept {
+  return is_plain() && count_ == 1 ? static_cast<const double*>(values_.data) : nullptr;
 }
 
 void TermsWork::finish(std::size_t i, FixedPoint& total) {
@@ -149,10 +160,9 @@ void TermsWork::finish(std::size_t i, FixedPoint& total) {
   kernels::exact::write(results_.type.kind(), results_.data, i, result);
 }
 
-bool TermsWork::takes_rounded() const noexcept {
-  return form_ != ExactForm::squares && kernels::exact::is_double(results_.type.kind());
+double* TermsWork::rounded() noexcept {
+  const bool is_enough = form_ != ExactForm::squares && kernels::exact::is_double(results_.type.kind());
+  return is_enough ? static_cast<double*>(results_.data) : nullptr;
 }
-
-void TermsWork::finish_rounded(std::size_t i, double total) { static_cast<double*>(results_.data)[i] = total; }
 
 }  // namespace tutti::detail

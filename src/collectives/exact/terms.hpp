@@ -37,9 +37,9 @@ class TermsWork final : public ExactWork {
 
   void fill(std::size_t i, FixedPoint& sum) const override;
   bool fill(std::size_t i, kernels::exact::Expansion& sum) const override;
+  [[nodiscard]] const double* numbers() const noexcept override;
   void finish(std::size_t i, FixedPoint& total) override;
-  [[nodiscard]] bool takes_rounded() const noexcept override;
-  void finish_rounded(std::size_t i, double total) override;
+  [[nodiscard]] double* rounded() noexcept override;
 
   /// Adds up squares of distances from these, one a field, instead.
   void centre(const double* centres) noexcept { centres_ = centres; }
@@ -52,6 +52,8 @@ class TermsWork final : public ExactWork {
   void check_mask(const ExactCall& call) const;
   void check_results(const ExactCall& call, std::string_view name) const;
   [[nodiscard]] std::size_t parts() const noexcept;
+  /// Whether the addends are the values, where they are, as float64.
+  [[nodiscard]] bool is_plain() const noexcept;
 
   ConstBuffer values_;
   std::optional<ConstBuffer> factors_;

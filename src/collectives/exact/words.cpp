@@ -26,6 +26,17 @@ ExactWords::ExactWords(DatatypeKind kind, int ranks) noexcept
   seen_ = quotient_up(FixedPoint::seen_bits, word_bits / rank_bits_);
 }
 
+/// Calls each(bit, word, shift) for all counts: of which bit of FixedPoint::seen, and where.
+template <typename Each>
+void ExactWords::for_each_count(const Each& each) const noexcept {
+  std::size_t word = digits_;
+  int shift = 0;
+  for (int bit = 0; bit < FixedPoint::seen_bits; ++bit, shift += rank_bits_) {
+    if (shift + rank_bits_ > word_bits) ++word, shift = 0;
+    each(bit, word, shift);
+  }
+}
+
 void ExactWords::write(FixedPoint& sum, std::int64_t* words) const noexcept {
   kernels::exact::carry(sum);
   const bool is_negative = kernels::exact::is_negative(sum);
@@ -39,20 +50,18 @@ void ExactWords::write(FixedPoint& sum, std::int64_t* words) const noexcept {
     const auto word = static_cast<std::int64_t>(kernels::exact::bits_at(sum, origin + i * digit_bits_) & digit);
     words[i] = is_negative ? -word : word;
   }
-  const int per_word = word_bits / rank_bits_;
-  for (int bit = 0; bit < FixedPoint::seen_bits; ++bit)
-    words[digits_ + static_cast<std::size_t>(bit / per_word)] |= static_cast<std::int64_t>((sum.seen >> bit) & 1U)
-                                                                 << (bit % per_word * rank_bits_);
+  for_each_count([&](int bit, std::size_t word, int shift) {
+    words[word] |= static_cast<std::int64_t>((sum.seen >> bit) & 1U) << shift;
+  });
 }
 
 void ExactWords::read(const std::int64_t* words, FixedPoint& sum) const noexcept {
   for (std::size_t i = 0; i < digits_; ++i)
     if (words[i] != 0) kernels::exact::add(sum, words[i], lowest_ + static_cast<int>(i) * digit_bits_);
-  const int per_word = word_bits / rank_bits_;
   const std::int64_t count = (std::int64_t{1} << rank_bits_) - 1;
-  for (int bit = 0; bit < FixedPoint::seen_bits; ++bit)
-    if (((words[digits_ + static_cast<std::size_t>(bit / per_word)] >> (bit % per_word * rank_bits_)) & count) != 0)
-      sum.seen |= 1U << bit;
+  for_each_count([&](int bit, std::size_t word, int shift) {
+    if (((words[word] >> shift) & count) != 0) sum.seen |= 1U << bit;
+  });
 }
 
 }  // namespace tutti::detail

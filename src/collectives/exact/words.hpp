@@ -23,6 +23,9 @@ class ExactWords {
   void read(const std::int64_t* words, FixedPoint& sum) const noexcept;
 
  private:
+  template <typename Each>
+  void for_each_count(const Each& each) const noexcept;
+
   int rank_bits_;   ///< of a count of ranks
   int digit_bits_;  ///< of a digit, without room
   int lowest_;      ///< digit 0 counts 2^lowest

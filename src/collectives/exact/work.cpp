@@ -1,36 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/exact/work.hpp"
 
-#include <algorithm>
 #include <span>
 #include <tutti/collectives/allgather.hpp>
-#include <vector>
 
 #include "call/at_turn.hpp"
 #include "call/deferred_free.hpp"
-#include "call/few.hpp"
+#include "call/known_calls.hpp"
 #include "collectives/call.hpp"
+#include "collectives/exact/short_execution.hpp"
+#include "collectives/exact/short_sums.hpp"
 #include "collectives/exact/words.hpp"
 #include "collectives/passed.hpp"
-#include "kernels/exact_digits.hpp"
 
 namespace tutti::detail {
 namespace {
-
-using kernels::exact::Expansion;
-
-constexpr std::size_t words_in_expansion = sizeof(Expansion) / sizeof(std::int64_t);
 
 ExactWords words_of(const Communicator& comm, const ExactWork& work) { return {work.kind(), comm.size()}; }
 
 /// The words of this rank's sums, which an allreduce replaces by those of all ranks.
 class ExactPacking final : public Packing {
  public:
-  /// own: this rank's sums, if they have been filled.
-  ExactPacking(const Communicator& comm, ExactWork& work, std::span<FixedPoint> own)
+  /// begun: has taken this rank's sums; null: nobody has.
+  ExactPacking(const Communicator& comm, ExactWork& work, ShortSums* begun = nullptr)
       : comm_(comm.state()),
         work_(work),
-        own_(own),
+        begun_(begun),
         words_(words_of(comm, work)),
         // The analyzer does not see that the pool takes the block back.
         block_(comm_->scratch.acquire(word_count() * sizeof(std::int64_t))) {}  // NOLINT(*-cplusplus.NewDeleteLeaks)
@@ -42,12 +37,10 @@ class ExactPacking final : public Packing {
   [[nodiscard]] Buffer buffer() const { return {words_at(0), word_count()}; }
 
   void pack() override {
+    if (begun_ != nullptr) return pack(begun_->in_full());
     for (std::size_t i = 0; i < work_.sums(); ++i) {
       FixedPoint sum;
-      if (own_.empty())
-        work_.fill(i, sum);
-      else
-        sum = own_[i];
+      work_.fill(i, sum);
       words_.write(sum, words_at(i));
     }
   }
@@ -64,6 +57,9 @@ class ExactPacking final : public Packing {
   }
 
  private:
+  void pack(std::span<FixedPoint> sums) {
+    for (std::size_t i = 0; i < sums.size(); ++i) words_.write(sums[i], words_at(i));
+  }
   [[nodiscard]] std::size_t word_count() const noexcept { return work_.sums() * words_.count(); }
   [[nodiscard]] std::int64_t* words_at(std::size_t i) const noexcept {
     return reinterpret_cast<std::int64_t*>(block_.data()) + i * words_.count();
@@ -72,7 +68,7 @@ class ExactPacking final : public Packing {
   ContextPtr comm_;
   std::unique_ptr<ExactWork> kept_;
   ExactWork& work_;
-  std::span<FixedPoint> own_;
+  ShortSums* begun_;
   ExactWords words_;
   ScratchPool::Block block_;
 };
@@ -87,69 +83,48 @@ CheckedCall words_call(const Communicator& comm, std::unique_ptr<ExactPacking> p
 }
 
 CheckedCall words_call(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options) {
-  auto packing = std::make_unique<ExactPacking>(comm, *work, std::span<FixedPoint>());
+  auto packing = std::make_unique<ExactPacking>(comm, *work);
   packing->keep(std::move(work));
   return words_call(comm, std::move(packing), options);
 }
 
-/// A blocking call by short forms.
-class ShortRun {
- public:
-  ShortRun(const Communicator& comm, ExactWork& work)
-      : comm_(comm), work_(work), own_(work.sums()), all_(work.sums() * static_cast<std::size_t>(comm.size())) {}
+/// Whether calls begin with short forms: where these are no longer than words, and no algorithm is named, which is one
+/// of an allreduce.
+bool begins_short(const Communicator& comm, const ExactWork& work, const Options& options) {
+  const std::size_t words = static_cast<std::size_t>(comm.size()) * ShortSums::most_parts;
+  return options.algorithm.empty() && words <= words_of(comm, work).count();
+}
 
-  void run(const Options& options) {
-    for (std::size_t i = 0; i < own_.size(); ++i)
-      if (!work_.fill(i, own_[i])) own_[i] = kernels::exact::expansion_of(filled(i));
-    allgather(comm_, numbers_of(own_), numbers_of(all_), options);
-    if (std::any_of(all_.begin(), all_.end(), kernels::exact::is_misfit)) return run_in_full(options);
-    for (std::size_t i = 0; i < own_.size(); ++i) finish(i);
-  }
+bool gather_parts(const Communicator& comm, ShortSums& sums, std::size_t parts, const Options& options) {
+  sums.fill(parts);
+  allgather(comm, in_place, sums.blocks(), options);
+  return !sums.has_misfit();
+}
 
- private:
-  using Expansions = Few<Expansion, 8>;
-  static Buffer numbers_of(Expansions& sums) { return {sums.begin()->parts.data(), sums.size() * words_in_expansion}; }
+/// Many sums go as single numbers once those of the last calls have been such, as all ranks have seen.
+bool gather(const Communicator& comm, ShortSums& sums, std::size_t count, const Options& options) {
+  constexpr std::size_t many = 16;
+  constexpr std::size_t calls = 4;
+  if (count < many) return gather_parts(comm, sums, ShortSums::most_parts, options);
+  std::size_t& single = comm.state()->known->single_sums;
+  const bool fits = (single >= calls && gather_parts(comm, sums, 1, options)) ||
+                    gather_parts(comm, sums, ShortSums::most_parts, options);
+  single = fits && sums.is_single() ? single + 1 : 0;
+  return fits;
+}
 
-  FixedPoint& filled(std::size_t i) {
-    if (full_.empty()) full_.resize(own_.size());
-    work_.fill(i, full_[i]);
-    return full_[i];
-  }
-
-  void run_in_full(const Options& options) {
-    full_.resize(own_.size());
-    for (std::size_t i = 0; i < own_.size(); ++i)
-      if (full_[i].seen == 0) work_.fill(i, full_[i]);
-    detail::run(comm_, words_call(comm_, std::make_unique<ExactPacking>(comm_, work_, std::span(full_)), options),
-                options);
-  }
-
-  void finish(std::size_t i) {
-    const auto ranks = static_cast<std::size_t>(comm_.size());
-    double rounded = 0;
-    if (work_.takes_rounded() && kernels::exact::round_few(&all_[i], ranks, own_.size(), rounded))
-      return work_.finish_rounded(i, rounded);
-    FixedPoint total;
-    for (std::size_t r = 0; r < ranks; ++r) kernels::exact::add(total, all_[r * own_.size() + i]);
-    work_.finish(i, total);
-  }
-
-  const Communicator& comm_;
-  ExactWork& work_;
-  Expansions own_;
-  Expansions all_;
-  std::vector<FixedPoint> full_;
-};
+void run_short(const Communicator& comm, ExactWork& work, const Options& options) {
+  ShortSums sums(comm, work);
+  if (gather(comm, sums, work.sums(), options)) return sums.finish();
+  run(comm, words_call(comm, std::make_unique<ExactPacking>(comm, work, &sums), options), options);
+}
 
 }  // namespace
 
 void run_exact(const Communicator& comm, ExactWork& work, const Options& options) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  // An algorithm is that of an allreduce.
-  const bool is_short = options.algorithm.empty() && ranks * words_in_expansion <= words_of(comm, work).count();
   make_or_break(*comm.state(), "exact sum", [&] {
-    if (is_short) return ShortRun(comm, work).run(options);
-    run(comm, words_call(comm, std::make_unique<ExactPacking>(comm, work, std::span<FixedPoint>()), options), options);
+    if (begins_short(comm, work, options)) return run_short(comm, work, options);
+    run(comm, words_call(comm, std::make_unique<ExactPacking>(comm, work), options), options);
   });
 }
 
@@ -158,7 +133,13 @@ Request start_exact(const Communicator& comm, std::unique_ptr<ExactWork> work, c
 }
 
 Request prepare_exact(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options) {
-  return prepare(comm, words_call(comm, std::move(work), options), options);
+  if (!begins_short(comm, *work, options)) return prepare(comm, words_call(comm, std::move(work), options), options);
+  auto sums = std::make_shared<ShortSums>(comm, *work);
+  const Request gather = allgather_init(comm, in_place, sums->blocks(), options);
+  auto packing = std::make_unique<ExactPacking>(comm, *work, sums.get());
+  packing->keep(std::move(work));
+  const Request in_full = prepare(comm, words_call(comm, std::move(packing), options), options);
+  return Request(std::make_shared<ShortExecution>(comm.state(), std::move(sums), gather, in_full));
 }
 
 }  // namespace tutti::detail

@@ -29,22 +29,23 @@ class ExactWork {
   virtual void fill(std::size_t i, FixedPoint& sum) const = 0;
   /// The same for a part that is quickly added. Returns false if it is not.
   virtual bool fill(std::size_t /*i*/, kernels::exact::Expansion& /*sum*/) const { return false; }
-  /// Takes the total of all ranks, in full or rounded to float64.
+  /// This rank's parts if each is one number, or null.
+  [[nodiscard]] virtual const double* numbers() const noexcept { return nullptr; }
+  /// Takes the total of all ranks.
   virtual void finish(std::size_t i, FixedPoint& total) = 0;
-  /// Whether the rounded total of float64 is enough.
-  [[nodiscard]] virtual bool takes_rounded() const noexcept { return false; }
-  virtual void finish_rounded(std::size_t /*i*/, double /*total*/) {}
+  /// Where the totals go if those rounded to float64 are enough, or null.
+  [[nodiscard]] virtual double* rounded() noexcept { return nullptr; }
 
  private:
   DatatypeKind kind_;
   std::size_t sums_;
 };
 
-/// Sum over all ranks: one message that is an allgather of short forms where there are few ranks, and, where a sum is a
-/// misfit on some rank, or there are more, an allreduce of words.
+/// Sum over all ranks. On few ranks one message of short forms, and a second one, of words, where a sum is a misfit on
+/// some rank; else one of words.
 void run_exact(const Communicator& comm, ExactWork& work, const Options& options);
-/// The same by one allreduce of words.
-[[nodiscard]] Request start_exact(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options);
 [[nodiscard]] Request prepare_exact(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options);
+/// The same by one message of words: a second one would have no place in the order of calls.
+[[nodiscard]] Request start_exact(const Communicator& comm, std::unique_ptr<ExactWork> work, const Options& options);
 
 }  // namespace tutti::detail

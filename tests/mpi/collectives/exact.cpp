@@ -230,6 +230,56 @@ TEST(Exact, ManyFieldsOfOneValueEach) {
   for (std::size_t f = 0; f < fields; ++f) EXPECT_EQ(found[f], sum_of(all[f])) << f;
 }
 
+/// Sums that come as single numbers from call to call, and then, on one rank, no longer: all ranks send them again.
+TEST(Exact, ManyFieldsStopToBeSingleOnOneRank) {
+  Random random(11);
+  constexpr std::size_t fields = 19;
+  const double payload = std::bit_cast<double>(std::uint64_t{0x7ff8'0000'0000'0001});
+  for (const Communicator& comm : communicators()) {
+    const int last = comm.size() - 1;
+    for (std::size_t call = 0; call < 24; ++call) {
+      const std::size_t more = call % 8 == 6 ? 2 : call % 16 == 15 ? 7 : 0;  // elements of the last rank's fields
+      std::vector<double> own, expected(fields), found(fields, -1);
+      for (std::size_t f = 0; f < fields; ++f) {
+        std::vector<double> all = difficult_numbers(random, f + call, static_cast<std::size_t>(comm.size()) + more);
+        if (f == 3) std::fill(all.begin(), all.end(), -0.0);
+        if (f == 4) all.front() = infinity;
+        if (f == 5 && call % 2 == 0) all.back() = -payload;
+        own.insert(own.end(), all.begin() + comm.rank(),
+                   comm.rank() == last ? all.end() : all.begin() + comm.rank() + 1);
+        expected[f] = f == 3 ? -0.0 : f == 4 ? infinity : f == 5 && call % 2 == 0 ? nan : sum_of(all);
+      }
+      exact_sum(comm, own, found);
+      for (std::size_t f = 0; f < fields; ++f)
+        EXPECT_EQ(bits(found[f]), bits(expected[f] == 0 && f != 3 ? found[f] : expected[f])) << call << " " << f;
+    }
+  }
+}
+
+TEST(Exact, PersistentSumsBecomeMisfitsOnOneRank) {
+  for (const Communicator& comm : communicators()) {
+    const bool is_last = comm.rank() == comm.size() - 1;
+    const double ranks = comm.size();
+    std::vector<double> own(12, 1.0), sums(2);
+    Request first = exact_sum_init(comm, own, sums);
+    double other_sum = 0;
+    Request other = exact_sum_init(comm, own, Buffer(&other_sum, 1));
+    for (int i = 0; i < 6; ++i) {
+      std::fill(own.begin(), own.end(), 1.0);
+      const bool is_far = i % 3 != 0;
+      if (is_last && is_far) own = {1e300, 1e200, 1e100, 1, 1e-100, 1e-300, -1e300, -1e200, -1e100, -1, -1e-100, 5};
+      if (comm.rank() % 2 == 0) first.start(), other.start();
+      if (comm.rank() % 2 == 1) other.start(), first.start();
+      std::fill(own.begin(), own.end(), nan);  // the elements have been taken
+      first.wait();
+      other.wait();
+      EXPECT_EQ(sums[0], is_far ? 1e300 : 6 * ranks) << i;
+      EXPECT_EQ(sums[1], is_far ? -1e300 : 6 * ranks) << i;
+      EXPECT_EQ(other_sum, is_far ? 12 * (ranks - 1) + 5 : 12 * ranks) << i;
+    }
+  }
+}
+
 TEST(Exact, StridesAreLayouts) {
   Random random(8);
   constexpr std::size_t rows = 700;

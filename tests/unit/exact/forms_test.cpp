@@ -140,11 +140,48 @@ TEST(Expansion, OfAFewNumbersIsRoundedAsTheirSum) {
       all.insert(all.end(), x.begin(), x.end());
     }
     double result = 0;
-    if (!is_quick || !kernels::exact::round_few(each.data(), ranks, 1, result)) continue;
+    if (!is_quick || !kernels::exact::round_few(each.data(), ranks, result)) continue;
     ++quick;
     ASSERT_EQ(bits(result), bits(rounded(number_of(all)))) << which;
   }
   EXPECT_GT(quick, 10'000U);
+}
+
+TEST(Expansion, SinglesAreRoundedAsTheirSumOrNotMeant) {
+  Random random(4);
+  std::size_t meant = 0;
+  for (std::size_t which = 0; which < 40'000; ++which) {
+    const std::size_t ranks = 1 + random() % 6;
+    const std::size_t count = 1 + random() % 9;
+    const std::size_t stride = count + random() % 3;
+    const std::vector<double> numbers = test::difficult_numbers(random, which, ranks * stride);
+    std::vector<double> results(count);
+    const bool is_all = kernels::exact::round_singles(numbers.data(), ranks, stride, count, results.data());
+    ASSERT_EQ(is_all, std::all_of(results.begin(), results.end(), kernels::exact::is_meant)) << which;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!kernels::exact::is_meant(results[i])) continue;
+      ++meant;
+      std::vector<double> each(ranks);
+      for (std::size_t r = 0; r < ranks; ++r) each[r] = numbers[r * stride + i];
+      ASSERT_EQ(bits(results[i]), bits(rounded(number_of(each)))) << which;
+    }
+  }
+  EXPECT_GT(meant, 50'000U);
+}
+
+TEST(Expansion, SinglesThatAreNotMeant) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double most = std::numeric_limits<double>::max();
+  for (const std::array<double, 3>& x : std::vector<std::array<double, 3>>{{nan, 1, 1},
+                                                                           {infinity, 1, 1},
+                                                                           {infinity, -infinity, 1},
+                                                                           {1, -1, 0},
+                                                                           {-0.0, -0.0, -0.0},
+                                                                           {most, most, -most}}) {
+    double result = 1;
+    EXPECT_FALSE(kernels::exact::round_singles(x.data(), 3, 1, 1, &result)) << x[0];
+    EXPECT_FALSE(kernels::exact::is_meant(result)) << x[0];
+  }
 }
 
 }  // namespace
