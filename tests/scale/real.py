@@ -136,8 +136,8 @@ def misses(of_machine):
             call = one.cell.call
             times = [f"{name} | " + (report.time_text(one.predicted[name]) if name in one.predicted
                                      else "not chosen on so many ranks") for name in (one.choice, one.best)]
-            lines.append(f"| {call.machine} | {layout_text(call)} | {call.operation} | {report.size_text(call.bytes)} | "
-                         f"{' | '.join(times)} | {one.regret:.2f} |")
+            words = (call.machine, layout_text(call), call.operation, report.size_text(call.bytes), *times)
+            lines.append(f"| {' | '.join(words)} | {one.regret:.2f} |")
     return lines
 
 
@@ -188,8 +188,8 @@ def main():
     if options.report:
         text = ["# Measured machines", "", f"By tests/scale/real.py on {datetime.date.today().isoformat()}; see "
                 "[scale.md](../scale.md#measured-machines).", "", "## Regret", "", *summary(of_machine), "",
-                f"## Cells with more than {WANTED['often']}", "", *misses(of_machine), "", "## Cells that the fit has seen",
-                "", *seen_lines, "", "## Links", "", *links_lines, ""]
+                f"## Cells with more than {WANTED['often']}", "", *misses(of_machine), "",
+                "## Cells that the fit has seen", "", *seen_lines, "", "## Links", "", *links_lines, ""]
         (options.report / "real.md").write_text("\n".join(text))
     return int(options.most is not None and report.mean(all_regrets(of_machine)) > options.most)
 
