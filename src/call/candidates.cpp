@@ -47,12 +47,15 @@ Links moving_links(const Signature& signature, const Machine& machine) {
   return links_of(as_called);
 }
 
-/// Both operands of floats of 8 and 16 bits are converted before they are combined.
+/// Both operands of floats of 8 and 16 bits are converted before they are combined. What the caches have lost comes as
+/// slowly as a copy through memory.
 Links links_for(const Signature& signature, const Machine& machine) {
   Links links = moving_links(signature, machine);
-  if (signature.memory == MemoryClass::host && tutti::combines(signature.operation) &&
-      is_small_float(signature.type.kind()))
-    for (Link& link : links.levels) link.combining_rate *= machine.costs.combine / (2 * machine.costs.combine_narrow);
+  if (signature.memory != MemoryClass::host || !tutti::combines(signature.operation)) return links;
+  const Costs& costs = machine.costs;
+  const double warm = is_small_float(signature.type.kind()) ? 2 * costs.combine_narrow : costs.combine;
+  const double cold = lost_part(signature, machine.size, costs) * std::max(0.0, costs.far_copy - warm);
+  for (Link& link : links.levels) link.combining_rate = 1 / (warm + cold);
   return links;
 }
 

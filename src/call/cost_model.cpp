@@ -179,14 +179,18 @@ double longer(const Algorithm& algorithm, const Cost& cost, const Link& link) {
 }
 
 /// The seconds that long messages add to the rounds, or save, at their two ends: no less where these are near each
-/// other.
+/// other. Where data pass on they save none.
 double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
-  return passes_on(algorithm.reach) ? 0 : cost.rounds * longer(algorithm, cost, link);
+  const double more = cost.rounds * longer(algorithm, cost, link);
+  return passes_on(algorithm.reach) ? std::max(0.0, more) : more;
 }
 
-/// The link as further messages of a round see it: both ends save work on long ones. A rank with many partners does
-/// not, since all of them ask it before they send.
+/// The link as the messages of an algorithm see it. Both ends save work on further ones of a round that are long. A
+/// rank with many partners does not, since all of them ask it before they send.
 Link link_for(const Algorithm& algorithm, const Cost& cost, Link link) {
+  const double passed = schedules::passing_part(algorithm);
+  link.rate = 1 / ((1 - passed) / link.rate + passed / passing_rate_of(link));
+  if (passed > 0) link.shared_rate = std::max(link.shared_rate, link.passing_rate);
   const double saved = is_crowded(algorithm.reach) ? 0 : std::max(0.0, -longer(algorithm, cost, link));
   link.overhead = std::max(0.0, link.overhead - saved / 2);
   return link;
@@ -260,7 +264,8 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
                                 .message = rounded(link.overhead * link.rate, 64, 1 << 18),
                                 .several = rounded(link.several_rate / link.rate, 1, 64),
                                 .shared = rounded(link.shared_rate / link.rate, 1, 1024),
-                                .one_way = rounded(several_rate_of(link, false) / link.rate, 1, 64)};
+                                .one_way = rounded(several_rate_of(link, false) / link.rate, 1, 64),
+                                .passing = rounded(passing_rate_of(link) / link.rate, 1, 64)};
   };
   schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
   if (nodes < 2 || distances_of(links.fabric) == 0) return starts;

@@ -28,7 +28,8 @@ namespace {
 
 /// A link that as many ranks of a node share.
 LevelPace among(LevelPace pace, double senders) {
-  for (double* at_once : {&pace.several, &pace.one_way}) *at_once = std::min(*at_once, pace.shared / senders);
+  for (double* at_once : {&pace.several, &pace.one_way, &pace.passing})
+    *at_once = std::min(*at_once, pace.shared / senders);
   pace.shared = std::numeric_limits<double>::infinity();
   return pace;
 }

@@ -15,11 +15,15 @@ double weight(const Algorithm& algorithm, int size, double bytes, const LevelPac
   if (cost.rounds == 0) return 0;
   const Factors factors = factors_of(algorithm, cost, pace);
   const double several = goes_both_ways(algorithm) ? pace.several : pace.one_way;
-  const double moving = std::max({1 / std::min(at_once(cost), several),
-                                  senders_of(algorithm, size, bytes) / pace.shared, factors.bytes / several});
+  const double exchanged = std::min(at_once(cost), several);
+  const double passed = passing_part(algorithm);
+  const double rate = 1 / ((1 - passed) / exchanged + passed / std::max(exchanged, pace.passing));
+  const double moving =
+      std::max({1 / rate, senders_of(algorithm, size, bytes) / pace.shared, factors.bytes / std::max(several, rate)});
+  const double last = cost.bytes / at_once(cost) * (1 - passed + passed / std::max(1.0, pace.passing));
   return cost.rounds * pace.start * factors.start +
          together(further(cost, pace.start, pace.message, goes_both_ways(algorithm)), cost.bytes * moving,
-                  hidden_part(algorithm), cost.bytes / at_once(cost));
+                  hidden_part(algorithm), last);
 }
 
 }  // namespace
@@ -57,6 +61,16 @@ bool goes_both_ways(const Algorithm& algorithm) {
   if (!has_root(algorithm.operation)) return algorithm.reach != Reach::above;
   return passes_all_on(algorithm.operation) &&
          (algorithm.reach == Reach::all || algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking);
+}
+
+double passing_part(const Algorithm& algorithm) {
+  const Reach reach = algorithm.reach;
+  if (reach == Reach::all || reach == Reach::above || reach == Reach::star) return 0;
+  const bool is_of_pairs =
+      reach == Reach::doubling || reach == Reach::growing || reach == Reach::shrinking || reach == Reach::alternating;
+  if (!is_of_pairs || !goes_both_ways(algorithm)) return 1;
+  // Half of the bytes go to the root along a tree, or come from there.
+  return has_root(algorithm.operation) ? 0.5 : 0;
 }
 
 Flow flow_of(const Algorithm& algorithm) {

@@ -43,6 +43,10 @@ namespace tutti::schedules {
 /// Whether each rank sends and receives in the same rounds of a flat algorithm.
 [[nodiscard]] bool goes_both_ways(const Algorithm& algorithm);
 
+/// The part of a rank's bytes that move while their receiver sends none back: all where data pass along a ring or a
+/// tree, none where two ranks exchange. Several messages at once have rates of their own.
+[[nodiscard]] double passing_part(const Algorithm& algorithm);
+
 /// The messages of a flat algorithm between nodes that follow one another.
 [[nodiscard]] Flow flow_of(const Algorithm& algorithm);
 

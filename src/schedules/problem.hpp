@@ -40,7 +40,8 @@ struct LevelPace {
   double several = 1;  ///< messages that one rank exchanges at once as fast as one alone
   double shared = std::numeric_limits<double>::infinity();  ///< the same of all ranks of a node
   double one_way = 1;                                       ///< messages to one rank, or from it, as `several`
-  std::array<Factors, flows> factors{};                     ///< of the network, by Flow
+  double passing = 1;  ///< rate of a message whose receiver sends none back, over one that two exchange
+  std::array<Factors, flows> factors{};  ///< of the network, by Flow
 };
 
 /// Whether the phases of a hierarchical algorithm must combine in rank order, as an operation that does not commute

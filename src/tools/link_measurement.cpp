@@ -97,15 +97,19 @@ LinkMeasurement measure_level(MPI_Comm comm, LinkLevel level, const Pairs& pairs
   for (const LinkMeasurement::Load& load : found.loads)
     found.link.shared_rate = std::max(found.link.shared_rate, ends * load.pairs * load.rate);
   const int hub = pairs.front().first;
-  if (!is_network) {
+  if (is_network) {
+    found.link.passing_rate = std::max(found.link.rate, meter.passing_rate(one, effort.long_times));
+  } else {
+    // A core copies both what its rank takes and what it gives: passing on is no quicker than exchanging.
     const int node = places[static_cast<std::size_t>(hub)].node;
     found.link.shared_rate =
         std::max(found.link.shared_rate, rate_of_node(meter, node, level, places, effort.long_times));
   }
   found.link.several_rate = std::max(
       found.link.rate, meter.several_rate(hub, partners_of(hub, level, places, most_partners), effort.long_times));
-  found.link.one_way_rate = std::max(
-      found.link.rate, meter.one_way_rate(hub, partners_of(hub, level, places, most_of_one_way), effort.long_times));
+  found.link.one_way_rate =
+      std::max(passing_rate_of(found.link),
+               meter.one_way_rate(hub, partners_of(hub, level, places, most_of_one_way), effort.long_times));
   return found;
 }
 

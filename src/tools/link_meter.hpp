@@ -49,6 +49,10 @@ class Meter {
     });
     return long_bytes / seconds;
   }
+  /// The rate of a long message while its receiver sends none back, in bytes/s.
+  [[nodiscard]] double passing_rate(const Pairs& pairs, int times) {
+    return long_bytes / one_way(pairs, times, long_bytes);
+  }
   /// The rate of one rank that exchanges long messages with several at once.
   [[nodiscard]] double several_rate(int hub, std::span<const int> partners, int times) {
     const double seconds = worst_of(times, [&]() -> double {

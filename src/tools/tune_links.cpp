@@ -16,15 +16,15 @@ std::string gigabytes(double rate) { return fmt::format("{:.2f}", rate * 1e-9); 
 
 std::string links_text(std::span<const LinkMeasurement> measured) {
   detail::TextRows rows = {{"level", "latency us", "overhead us", "long latency us", "eager KiB", "one message GB/s",
-                            "one rank GB/s", "one way GB/s", "a node GB/s"}};
+                            "passed on GB/s", "one rank GB/s", "one way GB/s", "a node GB/s"}};
   std::string loads;
   for (const LinkMeasurement& one : measured) {
     const auto name = detail::link_level_names[static_cast<std::size_t>(one.level)];
     rows.push_back({std::string(name), fmt::format("{:.2f}", one.link.latency * 1e6),
                     fmt::format("{:.2f}", one.link.overhead * 1e6), fmt::format("{:.2f}", one.link.long_latency * 1e6),
                     fmt::format("{:g}", one.link.eager / 1024), gigabytes(one.link.rate),
-                    gigabytes(one.link.several_rate), gigabytes(several_rate_of(one.link, false)),
-                    gigabytes(one.link.shared_rate)});
+                    gigabytes(passing_rate_of(one.link)), gigabytes(one.link.several_rate),
+                    gigabytes(several_rate_of(one.link, false)), gigabytes(one.link.shared_rate)});
     loads += fmt::format("{}, GB/s of each rank by pairs at once:", name);
     for (const LinkMeasurement::Load& load : one.loads)
       loads += fmt::format(" {}: {}", load.pairs, gigabytes(load.rate));

@@ -17,13 +17,15 @@
 namespace tutti::tools {
 namespace {
 
-/// Messages alone, and local work that costs nothing, as on the simulated machine.
-Surroundings simulated(const char* links, int nodes, int per_node) {
+/// Messages alone, and the local work of the file.
+Surroundings given(const char* path, int nodes, int per_node) {
   Surroundings made;
   made.topology = imagined_topology(nodes * per_node, nodes, per_node, {});
   made.shm = made.single_copy = false;
-  made.costs.combine = made.costs.far_copy = 1e-18;
-  made.table = std::make_shared<const GivenLinks>(links);
+  const auto links = std::make_shared<const GivenLinks>(path);
+  made.costs.combine = links->combine();
+  made.costs.far_copy = links->copy();
+  made.table = links;
   return made;
 }
 
@@ -54,12 +56,12 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
 }
 
 void run(const char* links, int nodes, int per_node) {
-  const Surroundings machine = simulated(links, nodes, per_node);
+  const Surroundings machine = given(links, nodes, per_node);
   const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes);
   std::cout << "starts";
   for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
     std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared << ' '
-              << pace.one_way;
+              << pace.one_way << ' ' << pace.passing;
     for (const schedules::Factors& factors : pace.factors) std::cout << ' ' << factors.start << ' ' << factors.bytes;
   }
   std::cout << '\n';

@@ -12,7 +12,8 @@
 namespace tutti::tools {
 
 /// Measurements of a file with a line for each level, its name and the figures of link_figures, and, if it was
-/// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all.
+/// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all. A line of local
+/// work has the seconds a byte of combining and of copying.
 class GivenLinks final : public detail::Measurements {
  public:
   explicit GivenLinks(const char* path) {
@@ -20,6 +21,10 @@ class GivenLinks final : public detail::Measurements {
     for (std::string name; in >> name;) {
       if (name == "fabric") {
         read_fabric(in);
+        continue;
+      }
+      if (name == "local") {
+        if (!(in >> combine_ >> copy_)) throw std::runtime_error("a figure of local work is missing");
         continue;
       }
       const auto found = std::find(detail::link_level_names.begin(), detail::link_level_names.end(), name);
@@ -33,6 +38,8 @@ class GivenLinks final : public detail::Measurements {
     return std::nullopt;
   }
   [[nodiscard]] const detail::Links* links() const override { return &links_; }
+  [[nodiscard]] double combine() const { return combine_; }
+  [[nodiscard]] double copy() const { return copy_; }
 
  private:
   void read_fabric(std::istream& in) {
@@ -43,6 +50,9 @@ class GivenLinks final : public detail::Measurements {
   }
 
   detail::Links links_{};
+  // On a simulated machine local work costs nothing.
+  double combine_ = 1e-18;
+  double copy_ = 1e-18;
 };
 
 }  // namespace tutti::tools

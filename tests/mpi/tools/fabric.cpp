@@ -29,13 +29,15 @@ namespace tutti::tools {
 namespace {
 
 /// As if each rank had a node for itself.
-detail::Fabric measured() {
+std::vector<Place> places_apart() {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<Place> places(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) places[static_cast<std::size_t>(rank)].node = rank;
-  return measure_fabric(MPI_COMM_WORLD, places, {2, 2});
+  return places;
 }
+
+detail::Fabric measured() { return measure_fabric(MPI_COMM_WORLD, places_apart(), {2, 2}); }
 
 TEST(FabricOfRanks, HasAFigureForEachDistanceAndIsEqualOnAll) {
   const detail::Fabric fabric = measured();
@@ -53,6 +55,17 @@ TEST(FabricOfRanks, ShowsTheDistanceThatIsSlow) {
   slow_distance = 0;
   EXPECT_LT(fabric.at[1].rate, (1 << 20) / 0.02);
   EXPECT_GT(fabric.at[0].rate, 2 * fabric.at[1].rate);
+}
+
+// Exchanges of the first node and the last one are slow, and messages that go one way are not.
+TEST(LinksOfRanks, TellExchangesFromMessagesThatPassOn) {
+  const std::vector<Place> places = places_apart();
+  slow_distance = static_cast<int>(places.size()) - 1;
+  const std::vector<LinkMeasurement> found = measure_links(MPI_COMM_WORLD, places, {2, 2});
+  slow_distance = 0;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_LT(found[0].link.rate, (1 << 20) / 0.02);
+  EXPECT_GT(found[0].link.passing_rate, 2 * found[0].link.rate);
 }
 
 TEST(FabricOfRanks, OfTwoNodesHasNothingToCompare) {

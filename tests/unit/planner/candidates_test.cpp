@@ -391,6 +391,19 @@ TEST(Candidates, MessagesOfWhatTheCachesHaveLostTakeLonger) {
   EXPECT_EQ(added(signature(Operation::allgather, 1 << 22), blocks(2, 2).machine()), 0) << "of one node alone";
 }
 
+TEST(Candidates, ReductionsOfWhatTheCachesHaveLostTakeLonger) {
+  const auto seconds = [](std::size_t count, double far_copy) {
+    Machine m = blocks(2, 2).machine();
+    m.costs.far_copy = far_copy;
+    return find(candidates(signature(Operation::allreduce, count), m), "mpi:ring")->seconds;
+  };
+  const double warm = detail::typical_costs.combine;
+  // Each rank reads operands of 1.5 times its vector of 16 MiB, of which no cache holds anything.
+  EXPECT_NEAR(seconds(1 << 22, warm + 1e-9) - seconds(1 << 22, warm), 1.5 * (1 << 24) * 1e-9, 1e-9);
+  EXPECT_NEAR(seconds(1 << 8, warm + 1e-9), seconds(1 << 8, warm), 1e-9);
+  EXPECT_EQ(seconds(1 << 22, warm / 2), seconds(1 << 22, warm));
+}
+
 // Each length has its own cost, and those between two lengths depend on both.
 TEST(Messages, CostByTheirLength) {
   const auto seconds_of = [](std::size_t bytes, double Costs::*cost, double factor, DatatypeKind type) {

@@ -161,10 +161,11 @@ TEST(CostModel, PhasesBesideOneAnotherCostTheLongerOne) {
 }
 
 // An allreduce of a mebibyte on 16 nodes, by halving and doubling and by a pipeline.
-TEST(CostModel, LongMessagesStartAtTheirOwnPaceUnlessTheyArePassedOn) {
+TEST(CostModel, LongMessagesStartAtTheirOwnPaceButSaveNothingWhereTheyArePassedOn) {
   const Wiring w = wiring(16, 1);
   Links links = detail::links_of(detail::typical_costs);
   Link& network = links[LinkLevel::network];
+  network.overhead = 0;
   for (const std::size_t bytes : {std::size_t{256}, std::size_t{1} << 20U})
     for (const char* name : {"rabenseifner", "ring", "double_tree"}) {
       const auto* algorithm = find_algorithm(Operation::allreduce, name);
@@ -173,9 +174,11 @@ TEST(CostModel, LongMessagesStartAtTheirOwnPaceUnlessTheyArePassedOn) {
       const double before = seconds();
       network.eager = 4096;
       network.long_latency = 10 * network.latency;
-      const double rounds = algorithm->cost(16, static_cast<double>(bytes)).rounds;
-      const bool is_longer = bytes > 4096 && std::string_view(name) == "rabenseifner";
-      EXPECT_NEAR(seconds(), before + (is_longer ? rounds * 9 * network.latency : 0), 1e-3 * before) << name << bytes;
+      const double rounds = bytes > 4096 ? algorithm->cost(16, static_cast<double>(4 * bytes)).rounds : 0;
+      EXPECT_NEAR(seconds(), before + rounds * 9 * network.latency, 1e-3 * before) << name << bytes;
+      network.long_latency = network.latency / 2;
+      const bool saves = std::string_view(name) == "rabenseifner";
+      EXPECT_NEAR(seconds(), before - (saves ? rounds * network.latency / 2 : 0), 1e-3 * before) << name << bytes;
     }
 }
 
@@ -238,9 +241,34 @@ TEST(CostModel, WhatOneRankTakesGoesAtItsOneWayRate) {
   EXPECT_EQ(seconds("scatter_gather"), exchanged);
 }
 
+// Half of a reduce by halving is exchanged, and half goes to the root.
+TEST(CostModel, WhatPassesOnGoesAtARateOfItsOwn) {
+  const Wiring w = wiring(16, 1);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& network = links[LinkLevel::network];
+  network.rate = network.shared_rate = network.several_rate = 1e9;
+  network.latency = network.overhead = 0;
+  links[w.on_node].combining_rate = 1e18;
+  Signature s = allreduce_of(1 << 20);
+  const auto gain_of = [&](Operation operation, std::string_view name) {
+    s.operation = operation;
+    const auto seconds = [&] { return predict(*find_algorithm(operation, name), s, w, links); };
+    network.passing_rate = 0;
+    const double before = seconds();
+    network.passing_rate = 2 * network.rate;
+    return before / seconds();
+  };
+  EXPECT_NEAR(gain_of(Operation::allreduce, "ring"), 2, 0.01);
+  EXPECT_NEAR(gain_of(Operation::bcast, "binomial"), 2, 0.01);
+  EXPECT_NEAR(gain_of(Operation::allreduce, "rabenseifner"), 1, 0.01);
+  EXPECT_NEAR(gain_of(Operation::allreduce, "recursive_doubling"), 1, 0.01);
+  EXPECT_NEAR(gain_of(Operation::reduce, "rabenseifner"), 4.0 / 3, 0.01);
+}
+
 TEST(CostModel, StartsAreRounded) {
   Links links = detail::links_of(detail::typical_costs);
-  links[LinkLevel::network] = {.latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9};
+  links[LinkLevel::network] = {
+      .latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9, .passing_rate = 18e9};
   links[LinkLevel::node] = {
       .latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9, .one_way_rate = 121e9};
   const schedules::Starts starts = starts_of(links, LinkLevel::node, 4);
@@ -252,6 +280,8 @@ TEST(CostModel, StartsAreRounded) {
   EXPECT_EQ(starts.on_node.shared, 16);
   EXPECT_EQ(starts.on_node.one_way, 12);
   EXPECT_EQ(starts.across.one_way, 2);
+  EXPECT_EQ(starts.across.passing, 1.5);
+  EXPECT_EQ(starts.on_node.passing, 1);
   links[LinkLevel::network].latency *= 1.01;
   EXPECT_EQ(starts_of(links, LinkLevel::node, 4).across.start, 10240);
   links.fabric.at = {{{0.79e-6, 10.1e9}, {1e-6, 4.95e9}}};

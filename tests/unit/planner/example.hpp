@@ -41,7 +41,8 @@ inline std::vector<Section> example() {
                                       .shared_rate = 4e10,
                                       .long_latency = 1.0 / 3e6,
                                       .eager = 8192,
-                                      .one_way_rate = 1e11 / 3};
+                                      .one_way_rate = 1e11 / 3,
+                                      .passing_rate = 1e10 / 7};
   small.links->fabric = {{{{2e-7, 1e10}, {1.0 / 3e6, 5e9}}}, 1.0e10 / 3};
   Section large;
   large.key = {8, {4, 4}, {4, 4}, "A \"fast\" processor", "MPICH Version: 4.0.2"};

@@ -76,6 +76,7 @@ class Cluster {
     machine_.several_nodes = true;
     machine_.node_of = &map_;
     machine_.measured = &table_;
+    machine_.costs.cache_part = 0;  // local work is cheap, and the network decides
   }
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] std::string_view choice(Operation operation, std::size_t bytes) const {

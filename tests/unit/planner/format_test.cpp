@@ -67,11 +67,13 @@ TEST(TableFormat, LongMessagesMayBeMissing) {
   EXPECT_NE(refusal(one).find("one of 'eager'"), std::string::npos);
 }
 
-TEST(TableFormat, AOneWayRateMayBeMissing) {
-  const std::string without =
-      with([](Json& document) { document["tables"][0]["links"]["cache"].erase("one_way_rate"); });
+TEST(TableFormat, RatesOfOneDirectionMayBeMissing) {
+  const std::string without = with([](Json& document) {
+    for (const char* figure : {"one_way_rate", "passing_rate"}) document["tables"][0]["links"]["cache"].erase(figure);
+  });
   std::vector<Section> expected = example();
-  (*expected[0].links)[LinkLevel::cache].one_way_rate = 0;
+  Link& link = (*expected[0].links)[LinkLevel::cache];
+  link.one_way_rate = link.passing_rate = 0;
   EXPECT_EQ(parse(without), expected);
 }
 

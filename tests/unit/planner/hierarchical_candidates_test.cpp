@@ -54,9 +54,12 @@ TEST(Hierarchy, PhasesKeepOrderForWhatDoesNotCommute) {
   Signature s = signature(Operation::reduce, 1 << 20);
   s.algorithm = "mpi:hierarchical";
   const auto found = [&] {
-    const auto plan = make_plan(s, blocks(16, 4).machine());
+    const auto of_blocks = blocks(16, 4);
+    Machine m = of_blocks.machine();
+    m.costs.cache_part = 0;  // local work, which the choice of phases leaves out, is cheap
+    const auto plan = make_plan(s, m);
     const std::size_t rounds = plan->schedule->rounds.size();
-    return std::tuple(plan->starts.order, rounds, find(candidates(s, blocks(16, 4).machine()), s.algorithm)->seconds);
+    return std::tuple(plan->starts.order, rounds, find(candidates(s, m), s.algorithm)->seconds);
   };
   const auto [order, rounds, seconds] = found();
   s.op = ReduceKind::user;

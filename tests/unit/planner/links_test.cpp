@@ -66,6 +66,15 @@ TEST(Links, ARankTakesSeveralMessagesAtARateOfItsOwn) {
   EXPECT_EQ(several_rate_of(link, true), link.several_rate);
 }
 
+TEST(Links, AMessagePassesOnAtARateOfItsOwn) {
+  Links measured;
+  measured[LinkLevel::network] = link_of(1e-6);
+  const Link earlier = with_measured(links_of(typical_costs), measured)[LinkLevel::network];
+  EXPECT_EQ(passing_rate_of(earlier), earlier.rate) << "a table of an earlier version";
+  measured[LinkLevel::network].passing_rate = 3e9;
+  EXPECT_EQ(passing_rate_of(with_measured(links_of(typical_costs), measured)[LinkLevel::network]), 3e9);
+}
+
 TEST(Links, ALevelThatWasNotMeasuredIsAsTheNextFartherOne) {
   Links measured;
   measured[LinkLevel::cache] = link_of(1e-7);

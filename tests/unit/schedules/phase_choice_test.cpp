@@ -56,7 +56,9 @@ TEST(PhaseChoice, MessagesToOneRankArriveTogether) {
 TEST(PhaseChoice, ASharedLinkMakesBytesDear) {
   const double bytes = 1 << 14;
   const Algorithm& alone = flat_for(Operation::allreduce, 16, bytes, {10240, 3072});
-  const Algorithm& shared = flat_for(Operation::allreduce, 16, bytes, {10240, 3072, 1.0 / 16});
+  LevelPace of_sixteen{10240, 3072, 1.0 / 16};
+  of_sixteen.passing = 1.0 / 16;
+  const Algorithm& shared = flat_for(Operation::allreduce, 16, bytes, of_sixteen);
   EXPECT_LT(shared.cost(16, bytes).bytes, alone.cost(16, bytes).bytes);
 }
 
@@ -88,6 +90,20 @@ TEST(PhaseChoice, TreesGoOneWayAndExchangesBoth) {
   EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::bcast, "scatter_doubling")));
   EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::reduce, "rabenseifner")));
   EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::allgather, "ring")));
+}
+
+TEST(PhaseChoice, RingsPassOnAndPairsExchange) {
+  for (const std::string_view name : {"ring", "bruck"})
+    EXPECT_EQ(passing_part(*find_algorithm(Operation::allgather, name)), 1) << name;
+  for (const std::string_view name : {"recursive_doubling", "neighbor_exchange"})
+    EXPECT_EQ(passing_part(*find_algorithm(Operation::allgather, name)), 0) << name;
+  EXPECT_EQ(passing_part(*find_algorithm(Operation::bcast, "binomial")), 1);
+  EXPECT_EQ(passing_part(*find_algorithm(Operation::bcast, "scatter_doubling")), 0.5);
+  const double bytes = 1 << 24;
+  LevelPace network{1024, 256};
+  EXPECT_EQ(flat_for(Operation::allreduce, 64, bytes, network).name, "rabenseifner");
+  network.passing = 2;
+  EXPECT_EQ(flat_for(Operation::allreduce, 64, bytes, network).name, "ring");
 }
 
 }  // namespace

@@ -70,17 +70,18 @@ TEST(LinkMeasurement, PartnersWithinALevelHaveEachOther) {
 }
 
 TEST(LinkMeasurement, TheTextHasARowForEachLevel) {
-  const std::vector<LinkMeasurement> measured = {{LinkLevel::cache,
-                                                  {.latency = 2e-7,
-                                                   .overhead = 5e-8,
-                                                   .rate = 1e10,
-                                                   .several_rate = 2e10,
-                                                   .shared_rate = 4e10,
-                                                   .one_way_rate = 3e10},
-                                                  {{1, 1e10}, {2, 5e9}}},
-                                                 {LinkLevel::network, {.latency = 1e-6, .rate = 1e9}, {{1, 1e9}}}};
+  const std::vector<LinkMeasurement> measured = {
+      {LinkLevel::cache,
+       {.latency = 2e-7,
+        .overhead = 5e-8,
+        .rate = 1e10,
+        .several_rate = 2e10,
+        .shared_rate = 4e10,
+        .one_way_rate = 3e10},
+       {{1, 1e10}, {2, 5e9}}},
+      {LinkLevel::network, {.latency = 1e-6, .rate = 1e9, .passing_rate = 1.75e9}, {{1, 1e9}}}};
   const std::string text = links_text(measured);
-  for (const char* word : {"cache", "network", "0.20", "40.00", "30.00", "2: 5.00"})
+  for (const char* word : {"cache", "network", "0.20", "40.00", "30.00", "1.75", "2: 5.00"})
     EXPECT_NE(text.find(word), std::string::npos) << text;
   const detail::Links links = links_of(measured);
   EXPECT_TRUE(is_measured(links[LinkLevel::cache]) && is_measured(links[LinkLevel::network]));

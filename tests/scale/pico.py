@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times of collectives that PICO has measured (https://github.com/HLC-Lab/pico), as cells of one call on one layout.
+
+An algorithm of the file is one of Tutti's where both send the same messages in the same order. The least of several
+programs of one algorithm counts. Others have no counterpart: Bine's, the MPIs' own choices, and these of theirs:
+
+* trees of two children (binary, split_binary, in_order), windows of a few messages (linear_sync), copies of all vectors
+  (allgather_reduce), segments (ring_segmented), sparbit;
+* those that go over several ports of Fugaku's network at once;
+* on Fugaku, basic-linear of a bcast, which takes as long as trinaryx6 at all lengths, so that it is that one; chain,
+  which does not cut its vector there; and gtbc and nonoverlapping, whose bcast is the MPI's own choice.
+"""
+import csv
+import dataclasses
+import math
+
+COLUMNS = ("machine", "session", "nodes", "ranks_per_node", "operation", "bytes", "algorithm", "median_ns", "notes")
+BLOCKS = ("reduce_scatter_block", "allgather", "alltoall", "gather", "scatter")
+LEAST = 1e-6  # no message between two nodes takes less: such a call was not made
+
+# By operation: the name in the file, without its program, and Tutti's.
+COUNTERPARTS = {
+    "allreduce": {"recursive_doubling": "recursive_doubling", "rabenseifner": "rabenseifner", "ring": "ring"},
+    "allgather": {"recursive_doubling": "recursive_doubling", "ring": "ring", "neighbor": "neighbor_exchange",
+                  "bruck": "bruck", "brucks": "bruck", "k_bruck": "bruck"},
+    "reduce_scatter_block": {"recursive_halving": "recursive_halving", "recursive_distance_doubling": "butterfly",
+                             "ring": "ring"},
+    "bcast": {"binomial": "binomial", "knomial": "knomial", "scatter_allgather": "scatter_doubling",
+              "scatter_allgather_ring": "scatter_allgather"},
+    "reduce": {"binomial": "binomial", "rabenseifner": "rabenseifner", "linear": "direct"},
+    "alltoall": {"linear": "direct", "pairwise": "pairwise", "bruck": "bruck", "modified_bruck": "bruck"},
+    "gather": {"binomial": "binomial", "linear": "linear"},
+    "scatter": {"binomial": "binomial", "linear": "linear", "linear_nb": "linear"},
+}
+PROGRAMS = ("over", "ompi", "mpich")
+OWN = ("default_ompi", "default_mpich", "default-default")  # the choice of the machine's MPI
+# Names of Fugaku that are not as above behind "default-".
+OF_FUGAKU = {
+    ("allreduce", "RECDOUB-L-UTOFU-0-1"): "recursive_doubling",
+    ("allreduce", "RECDOUB-B_CONT-UTOFU-0-1"): "rabenseifner",
+    ("alltoall", "BRUCK-LOG-MPI-0-1"): "bruck",
+    ("gather", "default-basic-linear"): "linear",
+    ("scatter", "default-basic-linear"): "linear",
+}
+
+
+def counterpart(operation, algorithm):
+    """Tutti's name of an algorithm, or None."""
+    if (operation, algorithm) in OF_FUGAKU:
+        return OF_FUGAKU[operation, algorithm]
+    if algorithm.startswith("default-"):
+        name = algorithm.removeprefix("default-").replace("-", "_")
+    else:
+        name, _, program = algorithm.rpartition("_")
+        if program not in PROGRAMS:
+            return None
+    return COUNTERPARTS[operation].get(name)
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Call:
+    machine: str
+    nodes: int
+    per_node: int
+    operation: str
+    bytes: int
+
+    @property
+    def layout(self):
+        return self.machine, self.nodes, self.per_node
+
+    def asked(self):
+        """The bytes that the planner is asked for: whole elements a block, as those that were sent."""
+        least = 4 * (self.nodes * self.per_node if self.operation in BLOCKS else 1)
+        return max(1, self.bytes // least) * least
+
+
+@dataclasses.dataclass
+class Cell:
+    """One call of one session, in seconds: by Tutti's names, and by all of the file."""
+    call: Call
+    session: str
+    known: dict = dataclasses.field(default_factory=dict)
+    measured: dict = dataclasses.field(default_factory=dict)
+
+    def add(self, algorithm, seconds):
+        for times, name in ((self.measured, algorithm), (self.known, counterpart(self.call.operation, algorithm))):
+            if name is not None:
+                times[name] = min(seconds, times.get(name, math.inf))
+
+
+def call_of(row):
+    operation = row["operation"].lower()
+    if operation == "reduce_scatter":  # all blocks of the file have one size
+        operation = "reduce_scatter_block"
+    notes = row["notes"].split()
+    # The column says 1 where ranks were started by an option that the note has: "4 tasks per node".
+    per_node = notes[0] if notes[1:] == ["tasks", "per", "node"] else row["ranks_per_node"]
+    nodes = math.prod(map(int, row["nodes"].split("x")))
+    return Call(row["machine"], nodes, int(per_node), operation, int(row["bytes"]))
+
+
+def read(path):
+    """The cells of a file. Sessions have nodes of their own, so that times of different ones do not compare."""
+    cells = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+        if missing:
+            raise SystemExit(f"real: {path} has no column {', '.join(missing)}")
+        for row in rows:
+            seconds = float(row["median_ns"]) * 1e-9
+            if seconds < LEAST:
+                continue
+            call, session = call_of(row), (row["session"], row["notes"].strip())
+            cells.setdefault((call, session), Cell(call, session)).add(row["algorithm"], seconds)
+    return list(cells.values())
