@@ -29,15 +29,16 @@ module tutti
   implicit none
   private
 
-  !> The types of mpi_f08: a type with this name, BIND(C) and this component is the same type.
+  !> The types of mpi_f08: a type with this name, BIND(C) and this component is the same type. Handles are MPI_Fint,
+  !> whatever a default integer is where this module is compiled.
   type, bind(C) :: MPI_Comm
-    integer :: MPI_VAL
+    integer(c_int) :: MPI_VAL
   end type
   type, bind(C) :: MPI_Datatype
-    integer :: MPI_VAL
+    integer(c_int) :: MPI_VAL
   end type
   type, bind(C) :: MPI_Op
-    integer :: MPI_VAL
+    integer(c_int) :: MPI_VAL
   end type
 
   !> A group of ranks that communicate. Counterpart: MPI_Comm.

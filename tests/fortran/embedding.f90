@@ -202,7 +202,7 @@ contains
     integer, intent(in) :: sharding
     logical, intent(in) :: weighted
     character(len=80) :: folder
-    integer :: first, ranks
+    integer(kind(MPI_COMM_WORLD%MPI_VAL)) :: first, ranks
     call MPI_Comm_rank(MPI_COMM_WORLD, first)
     call MPI_Comm_size(MPI_COMM_WORLD, ranks)
     call tutti_bcast(g%comm, first, 0)

@@ -47,10 +47,10 @@ contains
     last = modulo(g%rank - 1, g%size)
     sent = some(g%rank, 0, 4, 1)
     received = -1
-    call tutti_send(g%comm, sent, MPI_PROC_NULL, 1)
-    call tutti_recv(g%comm, received, MPI_PROC_NULL, MPI_ANY_TAG, status)
+    call tutti_send(g%comm, sent, int(MPI_PROC_NULL), 1)
+    call tutti_recv(g%comm, received, int(MPI_PROC_NULL), int(MPI_ANY_TAG), status)
     call expect(all(received == -1) .and. status%source == tutti_proc_null, "MPI_PROC_NULL")
-    call tutti_irecv(g%comm, received, MPI_ANY_SOURCE, MPI_ANY_TAG, request)
+    call tutti_irecv(g%comm, received, int(MPI_ANY_SOURCE), int(MPI_ANY_TAG), request)
     call tutti_send(g%comm, sent, modulo(g%rank + 1, g%size), 2)
     call tutti_wait(request)
     call expect(all(received == some(last, 0, 4, 1)), "MPI_ANY_SOURCE")
@@ -58,7 +58,7 @@ contains
     received = sent
     call tutti_allreduce(g%comm, MPI_IN_PLACE, received, tutti_sum)
     call expect(all(received == sums(0, g%size - 1, 0, 4, 1)), "MPI_IN_PLACE of mpi_f08")
-    call tutti_send(g%comm, sent, MPI_ANY_SOURCE, 2, ierror=code)
+    call tutti_send(g%comm, sent, int(MPI_ANY_SOURCE), 2, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "dest")
     call tutti_datatype_from_mpi(MPI_LOGICAL, datatype)
     call expect(datatype == tutti_logical32, "datatype_from_mpi")

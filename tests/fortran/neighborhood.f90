@@ -10,6 +10,7 @@ module neighborhood
   public :: test_neighborhood
 
   integer, parameter :: neighbors = 4
+  integer, parameter :: int_kind = kind(MPI_UNDEFINED), logical_kind = kind(MPI_SUBARRAYS_SUPPORTED)
   integer(int64), asynchronous :: sent(most), received(most), grid(neighbors, block)
 
 contains
@@ -23,7 +24,8 @@ contains
     call tutti_neighbor_alltoall(g%comm, sent(:neighbors), received(:neighbors), ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "topology")
     call tutti_comm_mpi_handle(g%comm, flat)
-    call MPI_Cart_create(flat, 2, [g%size, 1], [.true., .false.], .false., cart)
+    call MPI_Cart_create(flat, 2_int_kind, int([g%size, 1], int_kind), logical([.true., .false.], logical_kind), &
+        logical(.false., logical_kind), cart)
     call tutti_comm_adopt(cart, comm)
     call tutti_comm_neighbors(comm, from, to)
     call expect(all(from == [modulo(g%rank - 1, g%size), modulo(g%rank + 1, g%size), tutti_proc_null, &

@@ -3,6 +3,7 @@
 module others
   use check
   use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32
   use mpi_f08, only: MPI_Comm, MPI_Comm_compare, MPI_Comm_dup, MPI_IDENT, MPI_CONGRUENT, MPI_UNDEFINED
   implicit none
   private
@@ -66,18 +67,42 @@ contains
     call expect_failure(code, tutti_error_invalid_argument, "timeout")
   end subroutine test_options
 
+  !> Handles come in integers of 4 and 8 bytes, whichever the program's or MPI's are.
+  subroutine expect_handles(of, small)
+    type(tutti_comm), intent(in) :: of
+    integer(int32), intent(in) :: small
+    type(tutti_comm) :: comm
+    integer(int32) :: small_handle
+    integer(int64) :: large_handle
+    integer :: size, of_size
+    call tutti_comm_size(of, of_size)
+    call tutti_comm_mpi_handle(of, small_handle)
+    call tutti_comm_mpi_handle(of, large_handle)
+    call expect(small_handle == large_handle, "handles of both sizes")
+    call tutti_comm_borrow(int(small, int64), comm)
+    call tutti_comm_size(comm, size)
+    call expect(size == of_size, "borrowed by 8 bytes")
+    call tutti_comm_free(comm)
+    call tutti_comm_borrow(small, comm)
+    call tutti_comm_mpi_handle(comm, small_handle)
+    call expect(small_handle == small, "borrowed by 4 bytes")
+    call tutti_comm_free(comm)
+  end subroutine expect_handles
+
   subroutine test_communicators(g)
     type(group), intent(in) :: g
     type(MPI_Comm) :: mpi, own, handle
     type(tutti_comm) :: comm, part
     type(tutti_comm_options) :: options
-    integer :: number, outcome, code
+    integer :: number, code
+    integer(kind(MPI_IDENT)) :: outcome
     real :: x
     character(len=:), allocatable :: names
     call tutti_comm_mpi_handle(g%comm, mpi)
     call tutti_comm_mpi_handle(g%comm, number)
     call expect(number == mpi%MPI_VAL, "integer handle")
     call tutti_comm_duplicate(number, comm)
+    call expect_handles(comm, mpi%MPI_VAL)
     call tutti_comm_mpi_handle(comm, handle)
     call MPI_Comm_compare(mpi, handle, outcome)
     call expect(outcome == MPI_CONGRUENT, "duplicate")
@@ -92,7 +117,7 @@ contains
     call tutti_comm_adopt(own, comm, options)
     call tutti_bcast(comm, x, 99, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "heat")
-    call tutti_comm_split(comm, merge(MPI_UNDEFINED, 0, g%rank == 0), 0, part)
+    call tutti_comm_split(comm, merge(int(MPI_UNDEFINED), 0, g%rank == 0), 0, part)
     call expect(c_associated(part%handle) .eqv. g%rank > 0, "split")
     call tutti_comm_free(part)
     call tutti_comm_split_by_node(comm, part)

@@ -30,7 +30,7 @@ class Requests : public testing::Test {
     EXPECT_EQ(word, 7);
     for (const MPI_Request request : requests) EXPECT_EQ(request, MPI_REQUEST_NULL);
     if (comm.size() > 1) {
-      EXPECT_EQ(calls_through_library() - before, 2U);
+      EXPECT_EQ(calls_through_library() - before, is_behind_tool_that_asks() ? 0U : 2U);
     }
   }
   ReversedWorld comm{};
@@ -56,7 +56,7 @@ TEST_F(Requests, Waitall) {
   EXPECT_EQ(statuses[0].MPI_TAG, 5);
   int bytes = -1;
   MPI_Get_count(&statuses[1], MPI_BYTE, &bytes);
-  EXPECT_EQ(bytes, 0);
+  EXPECT_TRUE(bytes == 0 || is_behind_tool_that_asks()) << bytes;  // the MPI says what it likes
   int cancelled = 1;
   MPI_Test_cancelled(&statuses[4], &cancelled);
   EXPECT_EQ(cancelled, 0);
@@ -254,6 +254,19 @@ TEST(Windows, AreDoneAfterABarrier) {
 }
 
 #if TUTTI_TEST_HAS_PERSISTENT
+/// MPICH 4.0.2's own calls are right once, and in functions that complete one request.
+TEST(PersistentCalls, EndBehindATool) {
+  const ReversedWorld comm;
+  int one = 1;
+  int sum = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get(), MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+  EXPECT_EQ(sum, comm.size());
+}
+
 TEST(PersistentCalls, StartInAnyOrder) {
   const ReversedWorld comm;
   int word = 0;

@@ -22,6 +22,9 @@ inline std::uint64_t calls_through_library() {
   return through;
 }
 
+/// Whether a tool is loaded before libtutti-mpi for which nonblocking collectives are the MPI's.
+inline bool is_behind_tool_that_asks() { return dlsym(RTLD_DEFAULT, "tutti_test_tool_asks") != nullptr; }
+
 inline std::string mpi_name() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
   int length = 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(sizeof(tutti_fint_t) == sizeof(int), "handles of the module are integer(c_int)");
+
 extern int tutti_fortran_in_place; /* the module's tutti_in_place: only its address counts */
 
 /* The addresses of MPI_IN_PLACE in the modules of MPI, which are in place too; known when the library is loaded. */

@@ -27,6 +27,7 @@ class Outcome {
   [[nodiscard]] int end(int code) const { return code_ == MPI_SUCCESS ? code : raise(comm_, code_); }
 
  private:
+  OwnSteps steps_{};
   int code_ = MPI_SUCCESS;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };

@@ -97,6 +97,7 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
     if (reason == Reason::none) {
       const auto locked = member.lock();
       reason = member.begin_call(set_up_of_request(is_persistent));
+      if (reason == Reason::none) reason = member.reason_of_requests(is_persistent);
     }
     int code = MPI_SUCCESS;
     if (reason == Reason::none) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "member.hpp"
 
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <tutti/error.hpp>
@@ -8,6 +9,7 @@
 #include "collectives/services.hpp"
 #include "core/config.hpp"
 #include "errors.hpp"
+#include "front.hpp"
 #include "settings.hpp"
 #include "waiting.hpp"
 
@@ -84,12 +86,17 @@ Reason Member::make_at(SetUp how) {
   return have_room(most_contexts) ? make() : reason_ = Reason::room;
 }
 
-bool Member::have_room(int most) const {
-  const int mine = services::private_communicators() < most && !is_finalizing ? 1 : 0;
-  int all = 0;
+bool Member::have_room(int most) {
+  const bool is_free = services::private_communicators() < most && !is_finalizing;
+  const std::array<int, 3> mine = {is_free ? 1 : 0, ends_nonblocking() ? 1 : 0, ends_persistent() ? 1 : 0};
+  std::array<int, 3> all{};
   MPI_Request request = MPI_REQUEST_NULL;
-  return PMPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, handle_, &request) == MPI_SUCCESS &&
-         wait_by_steps(request, MPI_STATUS_IGNORE) == MPI_SUCCESS && all != 0;
+  if (PMPI_Iallreduce(mine.data(), all.data(), 3, MPI_INT, MPI_MIN, handle_, &request) != MPI_SUCCESS ||
+      wait_by_steps(request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    return false;
+  if (all[1] == 0) reason_of_nonblocking_ = Reason::tool;
+  if (all[2] == 0) reason_of_persistent_ = Reason::tool;
+  return all[0] != 0;
 }
 
 Reason Member::make() {

@@ -44,6 +44,10 @@ class Member {
   [[nodiscard]] const std::optional<Neighbors>& neighbors() const { return neighbors_; }
   /// Why all calls of this communicator are passed on.
   [[nodiscard]] Reason reason() const { return reason_; }
+  /// Why those with a request are, once the library's side is there.
+  [[nodiscard]] Reason reason_of_requests(bool is_persistent) const {
+    return is_persistent ? reason_of_persistent_ : reason_of_nonblocking_;
+  }
   [[nodiscard]] bool is_set_up() const { return ours_.has_value(); }
   /// Before a call that the library could make: makes its communicator if there is none and it is time, which is
   /// collective and blocking, or says why the MPI must make the call. After ranks have made different calls, throws
@@ -86,9 +90,9 @@ class Member {
  private:
   Reason make_at(SetUp how);
   Reason make();
-  /// Whether every rank's sides take fewer contexts of the MPI than that, and no rank is in MPI_Finalize. Collective,
-  /// blocking.
-  [[nodiscard]] bool have_room(int most) const;
+  /// Whether every rank's sides take fewer contexts of the MPI than that, and no rank is in MPI_Finalize. Finds out
+  /// whether every rank can end calls with requests. Collective, blocking.
+  [[nodiscard]] bool have_room(int most);
   Reason retreat();
 
   MPI_Comm handle_;
@@ -97,6 +101,8 @@ class Member {
   bool has_threads_ = false;
   std::optional<Neighbors> neighbors_{};
   Reason reason_ = Reason::none;
+  Reason reason_of_nonblocking_ = Reason::none;
+  Reason reason_of_persistent_ = Reason::none;
   std::mutex mutex_{};
   std::optional<Communicator> ours_{};
   std::uint64_t calls_ = 0;           ///< without starts of persistent ones and calls that are always the MPI's

@@ -33,7 +33,8 @@ constexpr std::array<const char*, reasons> texts = {"",
                                                     "Tutti has its share of the MPI's communicators",
                                                     "no set-up",
                                                     "after a call that differed between ranks",
-                                                    "nonblocking, and needs calls of Tutti to go on"};
+                                                    "nonblocking, and needs calls of Tutti to go on",
+                                                    "another library is loaded before this one"};
 
 std::array<Row, collectives> sum_of_all_ranks() {
   std::array<Row, collectives> own{};

@@ -25,8 +25,9 @@ enum class Reason : std::uint8_t {
   set_up,
   disagreement,
   progress,
+  tool,
 };
-inline constexpr std::size_t reasons = 11;
+inline constexpr std::size_t reasons = 12;
 
 /// Counts a call, if TUTTI_MPI_REPORT asks for it.
 void count(Collective which, Reason reason);

@@ -10,6 +10,7 @@
 
 #include "buffers.hpp"
 #include "collectives/services.hpp"
+#include "front.hpp"
 
 namespace tutti::preload {
 
@@ -85,18 +86,59 @@ int query(void* /*extra*/, MPI_Status* status) {
   status->MPI_TAG = MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
-int release(void* /*extra*/) { return MPI_SUCCESS; }
 int cancel(void* /*extra*/, int /*complete*/) { return MPI_SUCCESS; }
 
+/// What a token knows of its call, which may end before it.
+using Link = std::weak_ptr<Operation>;
+
+int release(void* link) {
+  delete static_cast<Link*>(link);
+  return MPI_SUCCESS;
+}
+
+thread_local constinit int own_steps = 0;
+
+#ifdef MPICH_VERSION
+/// The error of a call that has failed goes to its communicator's handler alone: MPICH would give it to another one.
+int take_step(void* link, MPI_Status* /*status*/) {
+  const auto operation = static_cast<Link*>(link)->lock();
+  if (own_steps > 0 || !operation) return MPI_SUCCESS;
+  raise(operation->comm(), operation->advance());
+  sched_yield();
+  return MPI_SUCCESS;
+}
+
+int take_steps(int count, void** links, double /*timeout*/, MPI_Status* /*status*/) {
+  for (int i = 0; i < count; ++i)
+    if (const auto operation = static_cast<Link*>(links[i])->lock()) raise(operation->comm(), operation->finish());
+  return MPI_SUCCESS;
+}
+#endif
+
+int make_generalized(Link call, MPI_Request& token) {
+  auto link = std::make_unique<Link>(std::move(call));
+#ifdef MPICH_VERSION
+  const int code = mpi_takes_steps()
+                       ? PMPIX_Grequest_start(query, release, cancel, take_step, take_steps, link.get(), &token)
+                       : PMPI_Grequest_start(query, release, cancel, link.get(), &token);
+#else
+  const int code = PMPI_Grequest_start(query, release, cancel, link.get(), &token);
+#endif
+  if (code == MPI_SUCCESS) (void)link.release();
+  return code;
+}
+
 }  // namespace
+
+OwnSteps::OwnSteps() { ++own_steps; }
+OwnSteps::~OwnSteps() { --own_steps; }
 
 Operation::~Operation() {
   if (tag_ >= 0) messages().take_back(tag_);
 }
 
 int Operation::make_token(bool is_persistent) {
-  return is_persistent ? messages().make_token(token_, tag_)
-                       : PMPI_Grequest_start(query, release, cancel, nullptr, &token_);
+  return is_persistent ? messages().make_token(token_, tag_) : make_generalized(weak_from_this(), token_);
 }
 
 Reason Operation::make(bool is_persistent, int& code) {

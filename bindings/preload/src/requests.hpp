@@ -14,7 +14,7 @@ namespace tutti::preload {
 
 /// A nonblocking or persistent call. The program holds a request of the MPI in its place, which the MPI completes by
 /// itself once it is told: a generalized request, or a persistent receive of a message of this rank to itself.
-class Operation {
+class Operation : public std::enable_shared_from_this<Operation> {
  public:
   explicit Operation(std::shared_ptr<Member> member, MPI_Comm comm) : member_(std::move(member)), comm_(comm) {}
   virtual ~Operation();
@@ -52,6 +52,15 @@ class Operation {
   MPI_Request token_ = MPI_REQUEST_NULL;
   int tag_ = -1;  ///< of the message that completes a persistent token
   bool is_active_ = false;
+};
+
+/// While one lives, the MPI takes no steps of calls in this thread: its owner takes them, and has their errors.
+class OwnSteps {
+ public:
+  OwnSteps();
+  ~OwnSteps();
+  OwnSteps(const OwnSteps&) = delete;
+  OwnSteps& operator=(const OwnSteps&) = delete;
 };
 
 /// Whether calls are under way, whose other ranks may wait for steps of this one.
