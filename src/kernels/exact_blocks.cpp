@@ -128,11 +128,11 @@ std::uint32_t chosen(const Halves& halves, const Choose& choose) noexcept {
   return result;
 }
 /// 2^least <= |x| < 2^(most + 1) for all numbers but zeros.
-struct Range {
+struct Exponents {
   int most;
   int least;
 };
-Range range_of(const NearSums& sums) noexcept {
+Exponents exponents_of(const NearSums& sums) noexcept {
   return {exponent_in(chosen(sums.most, [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); })),
           exponent_in(chosen(sums.least, [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); }))};
 }
@@ -142,14 +142,14 @@ bool is_minus_zero(double x) noexcept { return x == 0 && std::signbit(x); }
 /// Whether the rests of a block of such numbers add up exactly: they are multiples of 2^(least - digits + 1), and their
 /// sum is at most the block times 2^(exponent - 1).
 template <typename T>
-bool is_near(const Range& range, int exponent) noexcept {
+bool is_near(const Exponents& found, int exponent) noexcept {
   constexpr int block_bits = std::bit_width(BlockAdder::block) - 1;
   constexpr int spread = block_bits - 1 + std::numeric_limits<T>::digits - 1 - std::numeric_limits<double>::digits;
-  return range.most < exponent + room && range.least >= exponent + spread;
+  return found.most < exponent + room && found.least >= exponent + spread;
 }
 
-int place_for(const Range& range, int spare) noexcept {
-  return std::clamp(range.most + 1 - room + spare, least_exponent, most_exponent);
+int place_for(const Exponents& found, int spare) noexcept {
+  return std::clamp(found.most + 1 - room + spare, least_exponent, most_exponent);
 }
 
 }  // namespace
@@ -157,11 +157,11 @@ int place_for(const Range& range, int spare) noexcept {
 template <typename T>
 void BlockAdder::add_block(const T* values, std::size_t count) noexcept {
   auto sums = sums_of<NearSums>(values, count, exponent_);
-  const Range range = range_of(sums);
-  if (!is_near<T>(range, exponent_)) {
-    exponent_ = place_for(range, spare_bits);
-    if (!is_near<T>(range, exponent_))
-      return range.most < exponent_ + room ? add_far(values, count) : add_each(values, count);
+  const Exponents found = exponents_of(sums);
+  if (!is_near<T>(found, exponent_)) {
+    exponent_ = place_for(found, spare_bits);
+    if (!is_near<T>(found, exponent_))
+      return found.most < exponent_ + room ? add_far(values, count) : add_each(values, count);
     sums = sums_of<NearSums>(values, count, exponent_);
   }
   const std::int64_t integer = total(sums.integers, count, exponent_);
