@@ -58,6 +58,7 @@ struct KnownCalls {
   PlanCache plans{};
   Repeats repeats{};
   Trials trials{};
+  std::shared_ptr<Heritage> heritage{};  ///< of trials; null: none are handed on
 };
 
 }  // namespace tutti::detail
