@@ -36,6 +36,14 @@ bool is_refused_memory() {
   }
 }
 
+/// Without memory nothing is left here, which the next communicator of these ranks finds out.
+void leave_trials(const Context& context) noexcept {
+  try {
+    context.known->heritage->leave(context.trials, facts_of_ways(context.machine()));
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
 bool may_call_mpi() noexcept {
   int level = MPI_THREAD_SINGLE;
   int is_main = 0;
@@ -70,6 +78,7 @@ void Context::let_go(std::shared_ptr<Context>&& context) noexcept {
 
 void Context::release() noexcept {
   if (released_.exchange(true)) return;
+  if (known->heritage && !broken_.load() && !aborted.load()) leave_trials(*this);
   if (node) node->release();
   for (const auto& state : states_)
     if (state) state->release();

@@ -60,6 +60,7 @@ struct KnownCalls {
   Trials trials{};
   /// The last exact sums of many values in a row in which each rank's were single numbers. Equal on all ranks.
   std::size_t single_sums = 0;
+  std::shared_ptr<Heritage> heritage{};  ///< of trials; null: none are handed on
 };
 
 }  // namespace tutti::detail

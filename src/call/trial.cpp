@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "call/machine.hpp"
 #include "call/plan.hpp"
+#include "core/hash.hpp"
+#include "core/mix_bits.hpp"
 #include "core/stopwatch.hpp"
 
 namespace tutti::detail {
@@ -53,6 +56,57 @@ void Trial::keep_promising() {
   }
   ways_.resize(kept);
   sums_.resize(kept);
+}
+
+std::uint64_t Trial::digest() const {
+  Hash hash;
+  hash.add(calls_).add(heat_).add(winner_ ? std::string_view(winner_->way) : std::string_view());
+  for (const auto& way : ways_) hash.add(std::string_view(way->way));
+  return hash.value();
+}
+
+std::shared_ptr<Trial> Trials::find(const Signature& signature) {
+  if (const auto found = trials_.find(signature); found != trials_.end()) return found->second;
+  if (!inherited_) return nullptr;
+  const auto left = inherited_->trials_.find(signature);
+  if (left == inherited_->trials_.end()) return nullptr;
+  auto copy = std::make_shared<Trial>(*left->second);
+  add(signature, copy);
+  return copy;
+}
+
+Trials Trials::with(const Trials& earlier) const {
+  Trials all;
+  all.trials_ = trials_;
+  if (trials_.size() + earlier.trials_.size() > capacity) return all;
+  for (const auto& [signature, trial] : earlier.trials_) {
+    auto& kept = all.trials_[signature];
+    if (!kept || trial->winner()) kept = trial;
+  }
+  return all;
+}
+
+/// The tables of two ranks may have another order.
+std::uint64_t Trials::digest() const {
+  std::uint64_t sum = 0;
+  for (const auto& [signature, trial] : trials_)
+    sum += mix_bits(Hash().add(SignatureHash()(signature)).add(trial->digest()).value());
+  return sum;
+}
+
+std::uint64_t facts_of_ways(const Machine& machine) {
+  Hash hash;
+  hash.add(machine.native_blocking).add(machine.shared_memory).add(machine.single_copy).add(machine.mapped_copy);
+  return hash.add(machine.node_memory.is_shared).value();
+}
+
+void Heritage::leave(const Trials& trials, std::uint64_t facts) {
+  if (trials.empty() || trials.has_waiting()) return;
+  const std::lock_guard lock(mutex_);
+  const bool is_same = left_.trials && left_.facts == facts;
+  auto all = std::make_shared<const Trials>(trials.with(is_same ? *left_.trials : Trials()));
+  const std::uint64_t digest = Hash().add(all->digest()).add(facts).value() | 1U;
+  left_ = {std::move(all), facts, digest};
 }
 
 }  // namespace tutti::detail

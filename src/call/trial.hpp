@@ -3,15 +3,19 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "operation/signature.hpp"
 
 namespace tutti::detail {
 
+struct Machine;
 struct Plan;
 
 /// The trial of the ways to make one blocking call that a program repeats. Predictions err where a machine is unlike
@@ -59,6 +63,8 @@ class Trial {
   [[nodiscard]] bool surprises() const { return surprises_; }
   /// The chosen way, or null before the last heat has been judged.
   [[nodiscard]] const std::shared_ptr<const Plan>& winner() const { return winner_; }
+  /// Equal on all ranks that are as far.
+  [[nodiscard]] std::uint64_t digest() const;
 
  private:
   static constexpr std::size_t turn = warm_calls + measured_calls;
@@ -84,11 +90,8 @@ class Trial {
 /// the same calls.
 class Trials {
  public:
-  /// The trial of a signature, or null if it has none.
-  [[nodiscard]] std::shared_ptr<Trial> find(const Signature& signature) const {
-    const auto found = trials_.find(signature);
-    return found == trials_.end() ? nullptr : found->second;
-  }
+  /// The trial of a signature, or null if it has none. One that was left to this communicator goes on in a copy.
+  [[nodiscard]] std::shared_ptr<Trial> find(const Signature& signature);
   /// Returns false if there are already so many that no more are made.
   [[nodiscard]] bool has_room() const { return trials_.size() < capacity; }
   void add(const Signature& signature, std::shared_ptr<Trial> trial) {
@@ -98,6 +101,13 @@ class Trials {
   /// The trial's heat is over, and has to be judged.
   void await(Trial& trial) noexcept { waiting_.push_back(&trial); }
   [[nodiscard]] bool has_waiting() const noexcept { return !waiting_.empty(); }
+  /// Begins with the trials of an ended communicator of the same ranks, the same on all of them.
+  void inherit(std::shared_ptr<const Trials> left) { inherited_ = std::move(left); }
+  /// These and those that ended communicators have left; of one signature the one that is over.
+  [[nodiscard]] Trials with(const Trials& earlier) const;
+  [[nodiscard]] bool empty() const { return trials_.empty(); }
+  /// Equal on all ranks whose trials are as far.
+  [[nodiscard]] std::uint64_t digest() const;
   /// Takes those whose heats have to be judged, the same on all ranks.
   [[nodiscard]] std::vector<Trial*> take_waiting() {
     std::vector<Trial*> heats = waiting_;
@@ -109,6 +119,36 @@ class Trials {
   static constexpr std::size_t capacity = 1024;
   std::unordered_map<Signature, std::shared_ptr<Trial>, SignatureHash> trials_;
   std::vector<Trial*> waiting_;  ///< with room for all
+  std::shared_ptr<const Trials> inherited_{};
+};
+
+/// A hash of what decides on the ways of calls and may differ between communicators of the same ranks. Equal on all.
+[[nodiscard]] std::uint64_t facts_of_ways(const Machine& machine);
+
+/// What the last communicator that has ended leaves to later ones of the same processes in the same order: ranks that
+/// have the same of it go on from there, so that a program which makes a communicator for a few hundred calls, again
+/// and again, has one trial. Any thread.
+class Heritage {
+ public:
+  struct Left {
+    std::shared_ptr<const Trials> trials{};
+    std::uint64_t facts = 0;   ///< by which plans are made
+    std::uint64_t digest = 0;  ///< of both; 0: nothing is left
+  };
+  [[nodiscard]] Left left() const {
+    const std::lock_guard lock(mutex_);
+    return left_;
+  }
+  /// Leaves what all ranks of a communicator leave when they free it.
+  void leave(const Trials& trials, std::uint64_t facts);
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    left_ = {};
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Left left_{};
 };
 
 }  // namespace tutti::detail

@@ -15,6 +15,7 @@
 #include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
 #include "call/check.hpp"
+#include "call/known_calls.hpp"
 #include "call/late_communicator.hpp"
 #include "call/progress.hpp"
 #include "communicator/group.hpp"
@@ -89,10 +90,11 @@ struct Agreement {
   std::uint64_t mark;  ///< of the new communicator; rank 0's counts
   ProcessIdentity process;
   KinNames known;
-  LotOffer offer;                       ///< of rank 0
-  std::array<bool, most_kin> is_stale;  ///< of rank 0
-  int recorder;                         ///< the descriptor of its memory; -1: none
-  int watchdog;                         ///< 1: it has one
+  std::array<std::uint64_t, most_kin> left;  ///< digests of the trials that are left to each
+  LotOffer offer;                            ///< of rank 0
+  std::array<bool, most_kin> is_stale;       ///< of rank 0
+  int recorder;                              ///< the descriptor of its memory; -1: none
+  int watchdog;                              ///< 1: it has one
   Network network;
   int wants_to_meet;  ///< it is traced, and this may be the first communicator of the whole world
 };
@@ -103,6 +105,7 @@ struct Meeting {
   KinName kin{};                     ///< of what these processes know of themselves
   bool has_room = false;             ///< contexts are left for a handle that may never be used
   std::shared_ptr<const Kin> known;  ///< null: not all of them know it any more, or yet
+  Heritage::Left left{};             ///< the same on all of them, or nothing
   std::uint64_t lot = 0;             ///< of their commons; 0: none
   bool is_stale = false;             ///< what they have measured must be found out again
   bool traces = false;               ///< the ranks of a trace meet here
@@ -136,6 +139,20 @@ class Offering {
 /// Few enough that thousands of communicators remain possible.
 constexpr int most_early_handles = 64;
 
+std::size_t place_of(const KinNames& names, const KinName& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+/// The ranks may have ended other communicators meanwhile, in other threads; then all begin anew. All know the name.
+Heritage::Left left_to_all(std::span<const Agreement> all, const KnownKin& known, const KinName& name) {
+  const std::size_t place = place_of(known.names, name);
+  const Heritage::Left mine = known.left[place];
+  const bool is_same = std::all_of(
+      all.begin(), all.end(), [&](const Agreement& one) { return one.left[place_of(one.known, name)] == mine.digest; });
+  if (!is_same) known.kin[place]->heritage->forget();
+  return is_same ? mine : Heritage::Left{};
+}
+
 /// A rank may evict what others still keep, so all must have it.
 Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
   std::vector<std::uint64_t> processes(all.size());
@@ -149,6 +166,7 @@ Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
                           return std::find(one.known.begin(), one.known.end(), *same) != one.known.end();
                         });
   if (all_know) meeting.known = known.find(*same);
+  if (all_know) meeting.left = left_to_all(all, known, *same);
   meeting.is_stale = all_know && all[0].is_stale[static_cast<std::size_t>(same - first.begin())];
   if (all_know && all[0].offer.kin == *same) meeting.lot = all[0].offer.lot;
   meeting.traces = std::all_of(all.begin(), all.end(), [](const Agreement& one) { return one.wants_to_meet != 0; });
@@ -243,6 +261,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
   mine.mark = next_mark();
   mine.process = own_identity(process_number());
   mine.known = known.names;
+  std::ranges::transform(known.left, mine.left.begin(), &Heritage::Left::digest);
   mine.offer = offering.offer;
   mine.is_stale = known.is_stale;
   mine.recorder = recorder_descriptor();
@@ -284,6 +303,13 @@ void use_kin(Context& context, const Kin& kin) {
   context.costs_report = kin.costs_report;
   context.measured = kin.measured;
   context.measured_report = kin.measured_report;
+}
+
+/// Plans of neighborhood collectives depend on the communicator's own topology.
+void share_trials(Context& context, const std::shared_ptr<Heritage>& heritage, const Heritage::Left& left) {
+  if (context.neighbors) return;
+  context.known->heritage = heritage;
+  if (left.trials && left.facts == facts_of_ways(context.machine())) context.trials.inherit(left.trials);
 }
 
 void discover(Context& context) {
@@ -341,10 +367,12 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   make_node_part(*state);
   begin_check(*state);
   if (will_send(*state)) state->make_messages();
+  const auto heritage = is_known ? meeting.known->heritage : std::make_shared<Heritage>();
+  share_trials(*state, heritage, is_known ? meeting.left : Heritage::Left{});
   if (!is_known) {
     tuning::calibrate(*state);
     if (state->node_memory.is_shared) calibrate_node_parts(*state);
-    keep_kin(meeting.kin, *state, std::move(members));
+    keep_kin(meeting.kin, *state, heritage, std::move(members));
   }
   if (handle == Handle::own) {
     check_mpi(MPI_Comm_get_errhandler(from, &state->own_errors), "MPI_Comm_get_errhandler");

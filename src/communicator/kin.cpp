@@ -75,15 +75,18 @@ KnownKin known_kin(bool is_first) {
     found.is_stale[i] = is_first && entry.sources != sources;
     found.names[i] = entry.name;
     found.kin[i] = entry.kin;
+    if (entry.kin) found.left[i] = entry.kin->heritage->left();
   }
   return found;
 }
 
-void keep_kin(const KinName& name, const Context& context, std::vector<int> members) {
+void keep_kin(const KinName& name, const Context& context, std::shared_ptr<Heritage> heritage,
+              std::vector<int> members) {
   if (config().calibration == CalibrationMode::now) return;  // every communicator measures
   Entry entry{name, context.rank == 0 ? sources_now() : 0,
               std::make_shared<const Kin>(Kin{context.topology, context.costs, context.costs_report, context.measured,
-                                              context.measured_report, context.commons, std::move(members)})};
+                                              context.measured_report, context.commons, std::move(heritage),
+                                              std::move(members)})};
   Known& all = known();
   const std::lock_guard lock(all.mutex);
   for (Entry& old : all.entries)

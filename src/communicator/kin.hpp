@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "call/context.hpp"
+#include "call/trial.hpp"
 
 namespace tutti::detail {
 
@@ -23,7 +24,8 @@ struct Kin {
   std::shared_ptr<const Measurements> measured{};
   std::string measured_report{};
   std::shared_ptr<Commons> commons{};  ///< null: their states share nothing
-  std::vector<int> members{};          ///< on their rank 0: world_ranks()
+  std::shared_ptr<Heritage> heritage{};
+  std::vector<int> members{};  ///< on their rank 0: world_ranks()
 };
 
 inline constexpr std::size_t most_kin = 8;
@@ -46,6 +48,7 @@ struct KnownKin {
   KinNames names{};
   std::array<std::shared_ptr<const Kin>, most_kin> kin{};
   std::array<bool, most_kin> is_stale{};
+  std::array<Heritage::Left, most_kin> left{};
   /// Null if there is none by that name.
   [[nodiscard]] std::shared_ptr<const Kin> find(const KinName& name) const;
 };
@@ -54,6 +57,7 @@ struct KnownKin {
 /// come from have changed, or costs are to be measured again. Any thread.
 [[nodiscard]] KnownKin known_kin(bool is_first);
 /// members: of rank 0, as in Kin.
-void keep_kin(const KinName& name, const Context& context, std::vector<int> members);
+void keep_kin(const KinName& name, const Context& context, std::shared_ptr<Heritage> heritage,
+              std::vector<int> members);
 
 }  // namespace tutti::detail
