@@ -6,7 +6,6 @@
 #include "call/machine.hpp"
 #include "call/plan.hpp"
 #include "core/hash.hpp"
-#include "core/mix_bits.hpp"
 #include "core/stopwatch.hpp"
 
 namespace tutti::detail {

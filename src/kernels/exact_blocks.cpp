@@ -201,7 +201,7 @@ void BlockAdder::note(bool is_other, const T* values, std::size_t count) noexcep
 template <typename T>
 void BlockAdder::add(const T* values, std::size_t count) noexcept {
   if (count < step) return add_each(values, count);
-  if (exponent_ == none) exponent_ = place_for(range_of(sums_of<NearSums>(values, step, 0)), spare_bits_at_first);
+  if (exponent_ == none) exponent_ = place_for(exponents_of(sums_of<NearSums>(values, step, 0)), spare_bits_at_first);
   for (std::size_t begin = 0; begin < count; begin += block) add_block(values + begin, std::min(block, count - begin));
 }
 template void BlockAdder::add(const double* values, std::size_t count) noexcept;
