@@ -10,6 +10,7 @@
 
 #include "buffers.hpp"
 #include "collectives/services.hpp"
+#include "errors.hpp"
 #include "front.hpp"
 
 namespace tutti::preload {
