@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,11 +69,16 @@ namespace {
 
 fs::path find_install_file() {
   Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&find_install_file), &info) == 0 || info.dli_fname == nullptr) return {};
+  link_map* module = nullptr;
+  const auto* here = reinterpret_cast<const void*>(&find_install_file);
+  if (::dladdr1(here, &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) == 0 || module == nullptr) return {};
+  const bool is_program = *module->l_name == '\0';  // of which the loader knows argv[0] alone
   std::error_code error;
-  const fs::path library = fs::canonical(info.dli_fname, error);
+  fs::path folder = fs::canonical(is_program ? "/proc/self/exe" : module->l_name, error).parent_path();
   if (error) return {};
-  return (library.parent_path() / TUTTI_DATADIR_FROM_LIBDIR / "tutti" / file_name).lexically_normal();
+  if (folder.parent_path().filename() == "glibc-hwcaps") folder = folder.parent_path().parent_path();
+  const char* const data = is_program ? TUTTI_DATADIR_FROM_BINDIR : TUTTI_DATADIR_FROM_LIBDIR;
+  return (folder / data / "tutti" / file_name).lexically_normal();
 }
 
 }  // namespace

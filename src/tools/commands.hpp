@@ -22,6 +22,9 @@ void add_info(CLI::App& app);
 /// What it prints. Collective over MPI_COMM_WORLD.
 [[nodiscard]] std::string info_text();
 
+/// `tutti --version`: version, commit and options of the build. Its first line is "tutti 0.1.0".
+[[nodiscard]] std::string version_text();
+
 /// `tutti doctor`: finds what slows or breaks programs here, and tests every path.
 void add_doctor(CLI::App& app);
 /// For `tutti doctor`, before MPI is initialised: names on standard error what may keep MPI from starting.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/commands.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -13,6 +12,8 @@
 #include "kernels/device/launcher.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
+#include "tools/commit.hpp"
+#include "tools/loaded_mpi.hpp"
 #include "tools/program.hpp"
 #include "tools/question.hpp"
 
@@ -32,7 +33,7 @@ std::string line(std::string_view name, std::string_view value) { return fmt::fo
 std::string yes(bool has, const std::string& why) { return has ? "yes" : why.empty() ? "no" : "no: " + why; }
 
 std::string build_text() {
-  return line("compiler", TUTTI_BUILD_COMPILER) + line("flags", TUTTI_BUILD_FLAGS) +
+  return line("commit", TUTTI_COMMIT) + line("compiler", TUTTI_BUILD_COMPILER) + line("flags", TUTTI_BUILD_FLAGS) +
          line("configuration", TUTTI_BUILD_TYPE) + line("options", TUTTI_BUILD_OPTIONS);
 }
 
@@ -46,12 +47,6 @@ std::string features_text(const Surroundings& here) {
               fmt::format("launched by {}", kernels::device::launcher_text(kernels::device::launcher())));
 }
 
-std::string library_file() {
-  Dl_info found{};
-  const auto* address = reinterpret_cast<const void*>(&tutti::version);
-  return ::dladdr(address, &found) != 0 && found.dli_fname != nullptr ? found.dli_fname : "linked statically";
-}
-
 std::string shown(const std::filesystem::path& path) {
   if (path.empty()) return "none: neither XDG_CACHE_HOME nor HOME is set";
   std::error_code error;
@@ -60,8 +55,10 @@ std::string shown(const std::filesystem::path& path) {
 
 std::string paths_text() {
   std::error_code error;
+  const std::string library = file_in(library_folders(), TUTTI_LIBRARY_FILE);
   return line("program", std::filesystem::read_symlink("/proc/self/exe", error).string()) +
-         line("library", library_file()) + line("table", shown(detail::tuning::cache_file())) +
+         line("library", library.empty() ? "none beside this program, which has its own inside" : library) +
+         line("table", shown(detail::tuning::cache_file())) +
          line("installed table", shown(detail::tuning::install_file())) +
          line("calibration", shown(detail::tuning::calibration_file()));
 }
@@ -81,6 +78,10 @@ std::string variables_text() {
 }
 
 }  // namespace
+
+std::string version_text() {
+  return fmt::format("tutti {}\ncommit {}\n{}", version(), TUTTI_COMMIT, TUTTI_BUILD_OPTIONS);
+}
 
 std::string info_text() {
   const Surroundings here = surroundings_of({});

@@ -31,10 +31,9 @@ struct Launch {
 
 /// libtutti-mpi as it lies beside this program, in the build tree or installed, for the MPI that the program loads.
 std::string library_beside(const Launch& options) {
-  const fs::path root = own_root();
   const std::string mpi =
       options.mpi.empty() ? mpi_loaded_by(options.command[0]) : fs::path(options.mpi).filename().string();
-  return library_for(mpi, {root / TUTTI_LIBRARY_FOLDER, root / "lib"});
+  return library_for(mpi, library_folders());
 }
 
 void require_file(const std::string& path, const char* option) {

@@ -72,22 +72,25 @@ std::vector<std::string> processor_levels() {
   return levels;
 }
 
-/// The file for this processor in the first of the folders that has it; empty if none has.
-std::string found_in(const std::vector<fs::path>& folders, const char* file) {
+}  // namespace
+
+std::string file_in(const std::vector<fs::path>& folders, const char* name) {
   std::error_code error;
   for (const fs::path& folder : folders) {
     for (const std::string& level : processor_levels())
-      if (const fs::path better = folder / "glibc-hwcaps" / level / file; fs::exists(better, error))
+      if (const fs::path better = folder / "glibc-hwcaps" / level / name; fs::exists(better, error))
         return better.string();
-    if (fs::exists(folder / file, error)) return (folder / file).string();
+    if (fs::exists(folder / name, error)) return (folder / name).string();
   }
   return "";
 }
 
+namespace {
+
 [[noreturn]] void throw_not_there(const std::string& mpi, const std::vector<fs::path>& folders, bool is_abi) {
   const char* const wanted = is_abi ? file_for_abi : file_for_others;
   const char* const other = is_abi ? file_for_others : file_for_abi;
-  const std::string lies = found_in(folders, other);
+  const std::string lies = file_in(folders, other);
   const std::string why = lies.empty() ? "" : fmt::format(" ({} is for another binary interface than {})", lies, mpi);
   throw Error(ErrorCode::not_built,
               fmt::format("run: no {} lies in {}{}; build Tutti with TUTTI_ENABLE_PRELOAD=ON and TUTTI_MPI_ABI={}, or "
@@ -112,8 +115,8 @@ std::string mpi_loaded_by(const std::string& program) {
 
 std::string library_for(const std::string& mpi, const std::vector<fs::path>& folders) {
   const bool is_abi = begins(mpi, abi);
-  const std::string for_abi = found_in(folders, file_for_abi);
-  std::string library = is_abi ? for_abi : found_in(folders, file_for_others);
+  const std::string for_abi = file_in(folders, file_for_abi);
+  std::string library = is_abi ? for_abi : file_in(folders, file_for_others);
   if (library.empty() && mpi.empty()) library = for_abi;
   if (library.empty()) throw_not_there(mpi, folders, is_abi);
   return library;

@@ -12,6 +12,9 @@ namespace tutti::tools {
 /// `program` is a file, or a word that is looked up in PATH.
 [[nodiscard]] std::string mpi_loaded_by(const std::string& program);
 
+/// The file of a library for this processor, in the first of the folders that has one; empty if none has.
+[[nodiscard]] std::string file_in(const std::vector<std::filesystem::path>& folders, const char* name);
+
 /// The file of libtutti-mpi for programs with this MPI, in the first of the folders that has it: libtutti-mpi-abi.so
 /// for the ABI of MPI 5 (libmpi_abi.so), else libtutti-mpi.so. Where no MPI is named, either, rather the second. Throws
 /// tutti::Error not_built.

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   tutti::tools::add_flight(app);
   tutti::tools::add_trace(app);
   tutti::tools::add_run(app);
-  add_helps(app, fmt::format("tutti {}", tutti::version()));
+  add_helps(app, tutti::tools::version_text());
   if (tutti::command_line::asks_for_document(argc, argv)) return show(parse(app, {argv[1]}, [] {}), 0);
   using tutti::tools::is_flight, tutti::tools::is_run, tutti::tools::is_trace;
   if (is_run(argc, argv) || is_flight(argc, argv) || is_trace(argc, argv))

@@ -83,6 +83,8 @@ std::filesystem::path own_root() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path();
 }
 
+std::vector<std::filesystem::path> library_folders() { return {own_root() / TUTTI_LIBRARY_FOLDER, own_root() / "lib"}; }
+
 int run(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);

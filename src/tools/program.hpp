@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Shared by the subcommands of `tutti`. Each has a header of its own with `void add_<name>(CLI::App& app)`,
 /// which registers it; its callback runs on every rank of the job, after MPI was initialised.
@@ -24,6 +25,9 @@ void write_file(const std::string& path, std::string_view text);
 
 /// The folder in which this program's folder bin lies, in the build tree or installed.
 [[nodiscard]] std::filesystem::path own_root();
+
+/// Where libraries lie beside this program.
+[[nodiscard]] std::vector<std::filesystem::path> library_folders();
 
 /// A mistake in the arguments that every rank sees. Rank 0 shows the text, and all ranks end with a nonzero status.
 class UsageError : public CLI::ValidationError {

@@ -1,5 +1,5 @@
 # Builds and runs one client: cmake -D PREFIX= -D LIBDIR= -D CLIENT= -D WORK= -D LANGUAGE= -D COMPILER= -D FLAGS=
-# -D WAY=find_package|pkg_config -D PKG_CONFIG= -D LAUNCHER="mpiexec -n 2" -D GENERATOR= -P client.cmake
+# -D WAY=find_package|pkg_config -D PKG_CONFIG= -D SHARED= -D LAUNCHER="mpiexec -n 2" -D GENERATOR= -P client.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
@@ -13,7 +13,14 @@ if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --build ${WORK}/build)
   set(program ${WORK}/build/client)
 else()
-  set(ENV{PKG_CONFIG_PATH} ${PREFIX}/${LIBDIR}/pkgconfig)
+  # No package of others is found, nor needed by a shared library.
+  set(folder PKG_CONFIG_LIBDIR)
+  if(NOT SHARED)
+    set(folder PKG_CONFIG_PATH)
+    list(APPEND PKG_CONFIG --static)
+  endif()
+  unset(ENV{PKG_CONFIG_PATH})
+  set(ENV{${folder}} ${PREFIX}/${LIBDIR}/pkgconfig)
   set(module tutti)
   if(LANGUAGE STREQUAL "Fortran")
     set(module tutti_fortran)

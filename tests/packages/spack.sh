@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# spack.sh SPACK: runs the recipe with the Spack of that folder, with Debian's packages as externals: what several
-# variants concretize to, and the CMake phase of some for a clone of this checkout. SPACK_PYTHON names a Python that has
-# clingo. A Spack before 1.0 gets what it lacks from a shim. All that is written lies in a temporary folder. Ends with 77
-# where there is no Spack or no clingo.
+# spack.sh SPACK [audit]: runs the recipes with the Spack of that folder, with Debian's packages as externals: Spack's
+# audit and, unless that alone is asked for, what several variants concretize to, and the CMake phase of some for a clone
+# of this checkout. SPACK_PYTHON names a Python that has clingo. All that is written lies in a temporary folder.
+# Ends with 77 where there is no Spack or no clingo.
 set -euo pipefail
 skip() { echo "SKIPPED: $*" >&2; exit 77; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
@@ -11,6 +11,8 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 spack=$(realpath "$1")/bin/spack
 export SPACK_PYTHON=${SPACK_PYTHON:-$(command -v python3)}
 "$SPACK_PYTHON" -c 'import clingo' 2>/dev/null || skip "$SPACK_PYTHON has no clingo"
+release=$("$spack" --version)
+[ "${release%%.*}" -ge 1 ] || skip "the recipes are for Spack 1.0 and later, and this is $release"
 command -v dpkg-query >/dev/null || skip "the externals are Debian's packages"
 
 sources=$(realpath "$(dirname "$0")/../..")
@@ -20,18 +22,26 @@ export SPACK_USER_CONFIG_PATH=$work/config SPACK_USER_CACHE_PATH=${SPACK_USER_CA
 mkdir "$work/config"
 run() { "$spack" "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; fail "spack $*"; }; }
 
-# The recipe takes its sources from branch main of the checkout that it lies in.
+# The recipes take their sources from branch main of the checkout that they lie in.
 git clone -q --no-hardlinks "$sources" "$work/tutti"
 git -C "$work/tutti" checkout -q -B main
 recipes=$work/tutti/spack/spack_repo/tutti
-recipe=packages/tutti/package.py
-cp "$sources/spack/spack_repo/tutti/$recipe" "$recipes/$recipe"
+cp -r "$sources/spack/spack_repo/tutti/packages" "$recipes"
 
+# /usr/bin/mpicc is the choice of update-alternatives, and may be another MPI's.
+command -v mpicc.mpich >/dev/null || skip "mpich is not installed"
+mkdir -p "$work/mpich/bin"
+for name in mpicc mpicxx mpif77 mpif90 mpiexec; do
+  ln -s "$(command -v $name.mpich)" "$work/mpich/bin/$name"
+done
+ln -s "$(command -v hydra_pmi_proxy)" "$work/mpich/bin"  # which mpiexec starts, and seeks beside itself
+
+prefix=/usr
 external() { # NAME DEBIAN-PACKAGE [VERSION]
   local version
   version=${3-$(dpkg-query -W -f '${source:Upstream-Version}' "$2" 2>/dev/null | sed 's/[+.]\(ds\|dfsg\).*//' || true)}
   [ -n "$version" ] || skip "$2 is not installed"
-  printf '  %s: {buildable: false, externals: [{spec: %s@%s, prefix: /usr}]}\n' "$1" "$1" "$version"
+  printf '  %s: {buildable: false, externals: [{spec: %s@%s, prefix: %s}]}\n' "$1" "$1" "$version" "$prefix"
 }
 kokkos() { # 30401 is 3.4.01
   local header
@@ -49,7 +59,9 @@ kokkos() { # 30401 is 3.4.01
   external openblas libopenblas-pthread-dev
   external onednn libdnnl-dev
   external googletest googletest
-  external kokkos libtrilinos-kokkos-dev "$(kokkos)"
+  prefix=$work/mpich external mpich libmpich-dev
+  # Spack gives an external the defaults of its variants.
+  external kokkos libtrilinos-kokkos-dev "$(kokkos)+serial"
   cuda=${CUDA_HOME:-/usr/local/cuda}
   [ ! -x "$cuda/bin/nvcc" ] || printf '  cuda: {buildable: false, externals: [{spec: cuda@%s, prefix: %s}]}\n' \
     "$("$cuda/bin/nvcc" --version | sed -n 's/.*release .*, V//p')" "$cuda"
@@ -63,28 +75,12 @@ config:
   build_jobs: 1
 YAML
 
-# What a Spack before 1.0 lacks: where the build systems' classes lie, C as a dependency, %cxx.
-release=$("$spack" --version)
-if [ "${release%%.*}" -lt 1 ]; then
-  shim=$work/shim
-  mkdir -p "$shim"/{spack_repo/builtin/build_systems,packages/c}
-  for class in CMake Cuda; do
-    echo "from spack.package import ${class}Package" >"$shim/spack_repo/builtin/build_systems/${class,,}.py"
-  done
-  echo 'repo: {namespace: shim}' >"$shim/repo.yaml"
-  printf 'from spack.package import *\n\n\nclass C(BundlePackage):\n    """The compiler of C."""\n\n    version("1")\n' \
-    >"$shim/packages/c/package.py"
-  export PYTHONPATH=$shim
-  run repo add "$shim"
-  for compiler in gcc clang apple-clang; do
-    grep -q "\"%cxx=$compiler@" "$recipes/$recipe" || fail "the recipe does not name %cxx=$compiler"
-    sed -i "s/\"%cxx=$compiler@/\"%$compiler@/" "$recipes/$recipe"
-    echo "for Spack $release: %cxx=$compiler is replaced by %$compiler"
-  done
-fi
 run compiler find
-run external find --not-buildable cmake gmake mpich pkgconf
+run external find --not-buildable cmake gmake pkgconf python
 run repo add "$recipes"
+run audit packages tutti py-tutti
+echo "audited"
+[ "${2:-}" != audit ] || exit 0
 
 # SPEC PACKAGE... -PACKAGE...: these are among its dependencies, those are not.
 spec() {
@@ -124,18 +120,18 @@ spec tutti mpich hwloc fmt nlohmann-json zlib libsodium kokkos cli11 openblas on
 spec 'tutti~onednn' openblas -onednn
 spec 'tutti~miniapps' cli11 -openblas -onednn
 spec 'tutti~fortran~miniapps~tools' kokkos -cli11 -openblas -onednn
-spec 'tutti+tests' googletest
+spec py-tutti tutti py-nanobind
 refused 'tutti+nccl~cuda' nccl
 always="TUTTI_ENABLE_NATIVE_ARCH=OFF TUTTI_ENABLE_BENCHMARKS=OFF TUTTI_ENABLE_CUDA=OFF TUTTI_ENABLE_NCCL=OFF
-  MPI_C_COMPILER=.*/mpicc MPI_CXX_COMPILER=.*/mpi(cxx|c[+][+])"
-configure 'tutti@main' $always BUILD_SHARED_LIBS=ON TUTTI_ENABLE_FORTRAN=ON TUTTI_ENABLE_MINIAPPS=ON \
-  TUTTI_ENABLE_TOOLS=ON TUTTI_ENABLE_ONEDNN=ON TUTTI_ENABLE_TESTS=OFF 'MPI_Fortran_COMPILER=.*/mpif90'
-configure 'tutti@main~shared~fortran~miniapps~tools+tests' $always BUILD_SHARED_LIBS=OFF TUTTI_ENABLE_FORTRAN=OFF \
-  TUTTI_ENABLE_MINIAPPS=OFF TUTTI_ENABLE_TOOLS=OFF TUTTI_ENABLE_ONEDNN=OFF TUTTI_ENABLE_TESTS=ON
+  TUTTI_ENABLE_TESTS=OFF TUTTI_MPI_IS_OPEN_MPI= MPI_C_COMPILER=$work/mpich/bin/mpicc
+  MPI_CXX_COMPILER=$work/mpich/bin/mpi(cxx|c[+][+])"
+configure 'tutti@main' $always BUILD_SHARED_LIBS=ON TUTTI_ENABLE_FORTRAN=ON TUTTI_ENABLE_PRELOAD=ON \
+  TUTTI_ENABLE_MINIAPPS=ON TUTTI_ENABLE_TOOLS=ON TUTTI_ENABLE_ONEDNN=ON "MPI_Fortran_COMPILER=$work/mpich/bin/mpif90"
+configure 'tutti@main~shared~fortran~preload~miniapps~tools' $always BUILD_SHARED_LIBS=OFF TUTTI_ENABLE_FORTRAN=OFF \
+  TUTTI_ENABLE_PRELOAD=OFF TUTTI_ENABLE_MINIAPPS=OFF TUTTI_ENABLE_TOOLS=OFF TUTTI_ENABLE_ONEDNN=OFF
 if grep -q '^  cuda:' "$work/config/packages.yaml"; then
   refused 'tutti+cuda' 'name the device architecture'
-  sed -i '/^  kokkos:/d' "$work/config/packages.yaml"
-  spec 'tutti+cuda cuda_arch=90' cuda kokkos kokkos-nvcc-wrapper -nccl
+  spec 'tutti+cuda cuda_arch=90' cuda kokkos -kokkos-nvcc-wrapper -nccl
   spec 'tutti+cuda+nccl cuda_arch=90' cuda nccl
 else
   echo 'no CUDA toolkit here: its variants are not tried'

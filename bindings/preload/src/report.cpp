@@ -11,7 +11,7 @@
 #include <string>
 
 #include "settings.hpp"
-#include "waiting.hpp"
+#include "yield.hpp"
 
 namespace tutti::preload {
 namespace {

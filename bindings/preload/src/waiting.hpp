@@ -63,7 +63,4 @@ inline void step() {
   if (has_active()) tutti::progress();
 }
 
-/// How often this rank has given up its core in waits of the MPI.
-[[nodiscard]] std::uint64_t yields() noexcept;
-
 }  // namespace tutti::preload

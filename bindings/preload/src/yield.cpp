@@ -2,7 +2,7 @@
 // MPICH over UCX waits without giving up its core, so that with more ranks than cores each message costs time slices.
 // Loaded before UCX, this stands before its function that MPICH calls in waits, and lets the other ranks run. Tests of
 // the library preload this file alone.
-#include "waiting.hpp"
+#include "yield.hpp"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -26,7 +26,7 @@ void add_hidden(CLI::App& app, const char* name, std::function<std::string()> te
 
 void add_helps(CLI::App& app, const std::string& version) {
   app.set_version_flag("--version", version);
-  add_hidden(app, "--help-man", [&app, version] { return manual_page(app, version); });
+  add_hidden(app, "--help-man", [&app, version] { return manual_page(app, version.substr(0, version.find('\n'))); });
   add_hidden(app, "--help-bash", [&app] { return bash_completion(app); });
   add_hidden(app, "--help-options", [&app] { return option_list(app); });
 }

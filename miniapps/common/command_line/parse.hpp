@@ -21,7 +21,7 @@ struct Outcome {
 
 /// Gives the app --help and the hidden options --help-man and --help-bash, which print a manual page and a completion
 /// for bash, and --help-options, which prints a line for each option: subcommand, name, type and description, with tabs
-/// between them. Call it when all options and subcommands are there.
+/// between them. A manual page shows the first line of `version`. Call it when all options and subcommands are there.
 void add_helps(CLI::App& app, const std::string& version);
 
 /// Reads the arguments, without the name of the program, and calls `check`, which throws std::exception if they do not

@@ -72,7 +72,9 @@ def assumptions(runner):
 
 
 def usage(runner):
-    expect("--version", runner.text("--version").startswith("tutti 0."))
+    shown = runner.text("--version")
+    version = r"tutti \d+\.\d+\.\d+\ncommit ([0-9a-f]{12}|unknown)\n([A-Z_]+=\S+ ?)*TUTTI_ENABLE_TOOLS=ON.*\n"
+    expect(f"--version: {shown}", re.fullmatch(version, shown))
     for command in ([], ["topo"], ["explain"], ["tune"], ["regret"], ["info"], ["doctor"]):
         shown = runner.text(*command, "--help")
         expect(f"{command} --help: {shown}", "Usage: tutti" in shown)
@@ -189,6 +191,13 @@ def info(runner):
     expect("the value in force", re.search(r"TUTTI_TRIALS +0 ", shown))
     plain = runner.text("info", ranks=2)
     expect(f"nothing is doubtful, one rank prints\n{plain}", "Doubtful" not in plain and plain.count("compiler") == 1)
+    files = re.findall(r"^  (?:library|installed table) +(.*)", plain, re.M)
+    name = os.path.basename(files[0])
+    expect(f"files\n{plain}", name.startswith("libtutti.") and os.path.isfile(files[0]) and os.path.isabs(files[1]))
+    folder, name = os.path.split(os.path.abspath(runner.args.program))
+    done = subprocess.run([name, "info"], capture_output=True, text=True, timeout=60, cwd=runner.folder,
+                          env=dict(os.environ, PATH=folder))
+    expect(f"found in PATH: the same files\n{done.stdout}", all(file in done.stdout for file in files))
     done = runner.run("topo", ranks=2, TUTTI_TIMOUT="3", TUTTI_LOG="1")
     expect(f"TUTTI_LOG=1 names it\n{done.stderr}", "did you mean TUTTI_TIMEOUT?" in done.stderr)
     expect("nobody is told unasked", "TUTTI_TIMEOUT" not in runner.run("topo", ranks=2, TUTTI_TIMOUT="3").stderr)
