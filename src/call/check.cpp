@@ -268,10 +268,13 @@ void Check::close(bool is_good) noexcept {
 void Check::close_channel() noexcept {
   const std::lock_guard lock(mutex_);
   if (!mpi_is_usable()) return;
-  if (auto memory = channel_.close())
-    defer_free(std::move(memory));
-  else if (pending_.empty() || exchange_->tells_end())
-    comm_.free();
+  try {
+    if (auto memory = channel_.close())
+      defer_free(std::move(memory));
+    else if (pending_.empty() || exchange_->tells_end())
+      comm_.free();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the communicator is kept then
+  }
 }
 
 std::string Check::words_of(const CallRecord& record) {

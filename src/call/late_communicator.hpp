@@ -49,7 +49,7 @@ class LateCommunicator {
 /// The text and code of a communicator that the host MPI could not make.
 [[noreturn]] void throw_no_communicator(const char* purpose, const std::string& reason);
 
-/// The number of communicators that this process has made late and not yet freed.
+/// The number of communicators that this process has made late and still holds.
 [[nodiscard]] int late_communicators() noexcept;
 
 /// The number of communicators of the host MPI that this process holds for the library, late ones among them.
