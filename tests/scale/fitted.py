@@ -73,8 +73,8 @@ def links_text(figures, nodes):
 class Planner:
     """Tutti's cost model on a machine of such links."""
 
-    def __init__(self, build):
-        self.program = pathlib.Path(build) / "tests/tutti_scale_choices"
+    def __init__(self, program):
+        self.program = program
 
     def ask(self, figures, nodes, per_node, calls):
         """By operation and bytes, the predicted seconds of each algorithm that may be chosen."""

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tutti's choices on real machines, from times that others have measured there.
 
-    tests/scale/real.py --build build/release                        # ../shared/pico/measured.csv
+    tests/scale/real.py                                    # ../shared/pico/measured.csv
     tests/scale/real.py FILE --judge OTHER --report docs/scale       # links from FILE, judged on the cells of OTHER
 
 For each machine of the file the planner's links are fitted to a tenth of its cells at most (fitted.py); of each other
 cell the planner names the algorithm that it prefers among those that were measured there (pico.py). Regret is the time
 of this one over the least: of the algorithms that Tutti has, and of all that were measured. Needs the target
-tutti_scale_choices of the build folder. Ends with 77 where the file is not there.
+tutti_scale_choices. Ends with 77 where the file is not there.
 """
 import argparse
 import collections
@@ -30,7 +30,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("file", nargs="?", type=pathlib.Path, default=ROOT.parent / "shared/pico/measured.csv")
-    add("--build", type=pathlib.Path, default=pathlib.Path("build/release"), help="build folder of Tutti")
+    add("--choices", type=pathlib.Path, default=pathlib.Path("build/release/tests/tutti_scale_choices"),
+        help="the program that asks the planner")
     add("--judge", type=pathlib.Path, metavar="FILE", help="judges all cells of this file, and none of the first one")
     add("--machines", nargs="+", metavar="NAME", help="these alone")
     add("--most", type=float, metavar="REGRET", help="ends with 1 where the geometric mean of all cells is above")
@@ -165,7 +166,7 @@ def main():
     if not options.file.exists():
         print(f"real: skipped, there is no {options.file}")
         return 77
-    planner = fitted.Planner(options.build)
+    planner = fitted.Planner(options.choices)
     machines = by_machine(pico.read(options.file), options.machines)
     others = by_machine(pico.read(options.judge), options.machines) if options.judge else machines
     of_machine, seen_lines, links_lines = {}, [], []

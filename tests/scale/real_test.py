@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""real.py on a made-up machine whose links are known: real_test.py BUILD."""
+"""real.py on a made-up machine whose links are known: real_test.py CHOICES."""
 import csv
 import math
 import pathlib
@@ -13,7 +13,7 @@ import fitted
 import pico
 import real
 
-BUILD = sys.argv.pop() if len(sys.argv) > 1 else "build/release"
+CHOICES = sys.argv.pop() if len(sys.argv) > 1 else "build/release/tests/tutti_scale_choices"
 TRUE = {**fitted.START, **fitted.RATIOS, **fitted.TAPERS, "latency": 5e-6, "rate": 2e9, "passing": 2}
 NAMES = {"allreduce": ("recursive_doubling", "rabenseifner", "ring"),
          "allgather": ("recursive_doubling", "ring", "bruck"), "alltoall": ("linear", "pairwise", "modified_bruck")}
@@ -52,7 +52,7 @@ class RealTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.path = pathlib.Path(cls.folder.name, "measured.csv")
-        cls.planner = fitted.Planner(BUILD)
+        cls.planner = fitted.Planner(CHOICES)
         cls.rows = made_up(cls.planner)
         write(cls.path, cls.rows)
         cls.cells = pico.read(cls.path)
@@ -115,7 +115,7 @@ class RealTest(unittest.TestCase):
         self.assertGreater(max(one.regret for one in wrong), 1.5)
 
     def test_the_program(self):
-        run = [sys.executable, real.__file__, "--build", BUILD]
+        run = [sys.executable, real.__file__, "--choices", CHOICES]
         done = subprocess.run([*run, self.path, "--report", self.folder.name], text=True, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| made_up | all |", done.stdout)
