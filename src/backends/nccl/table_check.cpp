@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares types.hpp and symbols.def with the installed nccl.h at compile time: a difference does not compile.
 #include <nccl.h>
-#if NCCL_VERSION_CODE >= 23000
+#if NCCL_VERSION_CODE >= 23200
+#include <nccl_device/host.h>
+#elif NCCL_VERSION_CODE >= 23000
 #include <nccl_device/core.h>
 #endif
 
