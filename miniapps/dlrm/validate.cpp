@@ -51,9 +51,8 @@ void validate_data(const Options& o) {
     require(o.test_data_file.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
             "--test-data-file is Criteo text beside --raw-data-file; omit --processed-data-file and --data-set=adult");
     require(o.data_set != "terabyte" || !o.processed_data_file.empty(),
-            "--data-set=terabyte is read from --processed-data-file only, which the preprocessing of DLRM's reference "
-            "makes of "
-            "the day files: PREFIX_train.bin and PREFIX_test.bin, 40 int32 per sample");
+            "--data-set=terabyte is read from --processed-data-file=PREFIX only; make it of the day files: tutti-data "
+            "convert FOLDER -o PREFIX");
   } else {
     require(o.raw_data_file.empty() && o.processed_data_file.empty(),
             "--data-generation=" + o.data_generation +
