@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Spack recipes of this checkout and those made of them for a release: recipe.py SOURCES FOLDER. They differ in what
-says where the sources are, in nothing else, and both are as Spack's package repository wants them. Ends with 77 where
-there is no ruff for the last."""
+says where the sources are, in nothing else, and both are as Spack's package repository wants them; so is the dependent of
+spack.sh. Ends with 77 where there is no ruff for the last."""
 import ast
 import difflib
 import hashlib
@@ -16,7 +16,8 @@ SOURCE = re.compile(r"# (SPDX|The recipe of|Copyright)|#$|(import os|from pathli
 # As the settings of spack-packages; names of Spack's come by a star.
 RUFF = ["--isolated", "--line-length", "99"]
 RULES = ["--select", "E,F,I,W", "--ignore", "E731,F403,F405,F811"]
-ORDER = ["--config", 'lint.isort.section-order = ["future", "standard-library", "third-party", "spack", "first-party"]',
+ORDER = ["--config", 'lint.isort.section-order = ["future", "standard-library", "third-party", "spack", "first-party", '
+         '"local-folder"]', "--config", "lint.isort.split-on-trailing-comma = false",
          "--config", 'lint.isort.sections = {spack = ["spack"]}']
 
 
@@ -36,7 +37,8 @@ def main():
                     "https://example.org/tutti.git", "--maintainers", "one", "another"], check=True)
     recipes = sorted((sources / "spack" / "spack_repo" / "tutti" / "packages").glob("*/package.py"))
     assert len(recipes) == 2, recipes
-    files = []
+    files = list((sources / "tests" / "packages" / "dependent").rglob("package.py"))
+    assert len(files) == 1, files
     for recipe in recipes:
         made = folder / recipe.parent.name / "package.py"
         ast.parse(made.read_text())

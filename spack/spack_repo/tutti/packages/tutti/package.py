@@ -6,16 +6,17 @@ from pathlib import Path
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.builtin.build_systems.cuda import CudaPackage
+from spack_repo.builtin.build_systems.rocm import ROCmPackage
 
 from spack.package import *
 
 _checkout = Path(os.path.realpath(__file__)).parents[5].as_uri()
 
 
-class Tutti(CMakePackage, CudaPackage):
+class Tutti(CMakePackage, CudaPackage, ROCmPackage):
     """MPI-native collectives and building blocks of data- and model-parallel training for
     programs in C, Fortran and C++: one call for host and device memory, over shared memory,
-    MPI and NCCL."""
+    MPI, NCCL and RCCL."""
 
     homepage = _checkout
     git = _checkout
@@ -43,6 +44,7 @@ class Tutti(CMakePackage, CudaPackage):
         description="Use oneDNN in the mini-apps, for products in bf16 too",
     )
     variant("nccl", default=False, when="+cuda", description="Use NCCL for device memory")
+    variant("rccl", default=False, when="+rocm", description="Use RCCL for device memory")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -74,6 +76,15 @@ class Tutti(CMakePackage, CudaPackage):
     for _arch in CudaPackage.cuda_arch_values:
         depends_on(f"nccl cuda_arch={_arch}", when=f"+nccl cuda_arch={_arch}")
 
+    # Kokkos compiles the kernels of AMD's devices, for one of them.
+    depends_on("kokkos@4:+rocm", when="+rocm")
+    depends_on("hipcub+rocm", when="+rocm")
+    depends_on("rccl", when="+rccl")
+    for _arch in ROCmPackage.amdgpu_targets:
+        depends_on(f"kokkos amdgpu_target={_arch}", when=f"amdgpu_target={_arch}")
+        depends_on(f"hipcub amdgpu_target={_arch}", when=f"amdgpu_target={_arch}")
+        depends_on(f"rccl amdgpu_target={_arch}", when=f"+rccl amdgpu_target={_arch}")
+
     conflicts("%cxx=gcc@:10", msg="Tutti is C++20, which GCC has from 11 on")
     conflicts("%cxx=clang@:14", msg="Tutti is C++20, which Clang has from 15 on")
     conflicts("%cxx=apple-clang@:14", msg="Tutti is C++20, which Apple's Clang has from 15 on")
@@ -89,6 +100,12 @@ class Tutti(CMakePackage, CudaPackage):
         policy="one_of",
         when="+miniapps",
         msg="the mini-apps call CBLAS",
+    )
+    conflicts("+cuda", when="+rocm", msg="one Tutti drives the devices of one vendor")
+    conflicts(
+        "amdgpu_target=none",
+        when="+rocm",
+        msg="name the device architecture: amdgpu_target=gfx90a",
     )
     # The kernels need no Kokkos with CUDA; nvcc reads the headers of one that has it.
     with when("+cuda"):
@@ -119,7 +136,8 @@ class Tutti(CMakePackage, CudaPackage):
             self.define_from_variant("TUTTI_ENABLE_MINIAPPS", "miniapps"),
             self.define("TUTTI_ENABLE_ONEDNN", spec.satisfies("+onednn")),
             self.define_from_variant("TUTTI_ENABLE_CUDA", "cuda"),
-            self.define("TUTTI_ENABLE_NCCL", spec.satisfies("+nccl")),
+            self.define_from_variant("TUTTI_ENABLE_HIP", "rocm"),
+            self.define("TUTTI_ENABLE_NCCL", spec.satisfies("+nccl") or spec.satisfies("+rccl")),
             self.define("TUTTI_ENABLE_TESTS", self.run_tests),
             self.define("TUTTI_ENABLE_BENCHMARKS", False),
             # The compiler wrapper sets the target's architecture.
@@ -135,12 +153,22 @@ class Tutti(CMakePackage, CudaPackage):
             args.append(self.define("CMAKE_CUDA_ARCHITECTURES", spec.variants["cuda_arch"].value))
         if spec.satisfies("+nccl"):
             args.append(self.define("NCCL_ROOT", spec["nccl"].prefix))
+        if spec.satisfies("+rocm"):
+            args.append(self.define("CMAKE_CXX_COMPILER", self._cxx()))
+            targets = spec.variants["amdgpu_target"].value
+            args.append(self.define("CMAKE_HIP_ARCHITECTURES", targets))
+        if spec.satisfies("+rccl"):
+            args.append(self.define("RCCL_ROOT", spec["rccl"].prefix))
         return args
+
+    def _cxx(self):
+        """The compiler of C++; for Kokkos, that is the one of HIP, too."""
+        return self.spec["hip"].hipcc if self.spec.satisfies("+rocm") else self.compiler.cxx
 
     def check(self):
         """The tests but those of the install, which need the installed tree."""
         with working_dir(self.build_directory):
-            ctest("--output-on-failure", "-LE", "install")
+            ctest("--output-on-failure", "-LE", "install", "-j", str(make_jobs))
 
     @run_after("install")
     def cache_clients(self):
@@ -151,8 +179,15 @@ class Tutti(CMakePackage, CudaPackage):
         source = join_path(self.test_suite.current_test_cache_dir, "tests", "install", language)
         cmake = which(self.spec["cmake"].prefix.bin.cmake, required=True)
         launcher = which("mpiexec", "mpirun", path=[self.spec["mpi"].prefix.bin])
+        # As the library was built, whatever the PATH has.
+        compilers = [
+            self.define("CMAKE_C_COMPILER", self.compiler.cc),
+            self.define("CMAKE_CXX_COMPILER", self._cxx()),
+        ]
+        if self.spec.satisfies("+fortran"):
+            compilers.append(self.define("CMAKE_Fortran_COMPILER", self.compiler.fc))
         with working_dir(f"build-{language}", create=True):
-            cmake(source, self.define("CMAKE_PREFIX_PATH", self.prefix))
+            cmake(source, self.define("CMAKE_PREFIX_PATH", self.prefix), *compilers)
             cmake("--build", ".")
             if launcher is None:
                 raise SkipTest("the client was built; this MPI has no mpiexec to run it")
