@@ -73,7 +73,7 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
     return Levels{part_of(cost, rounds, bytes), part_of(cost, 1 - rounds, 1 - bytes), rounds == 0};
   };
   // In each round some leave their node, and their partners of the next one wait for them.
-  if (algorithm.distances == Distances::bine) return {part_of(cost, 0, 1), cost};
+  if (algorithm.distances == Distances::bine) return {part_of(cost, 0, 1), cost, false};
   const double near_rounds = part_of_near_rounds(algorithm, cost, spread);
   switch (algorithm.reach) {
     case Reach::doubling:
