@@ -12,6 +12,7 @@ namespace {
 using schedules::Algorithm;
 using schedules::at_once;
 using schedules::Cost;
+using schedules::Distances;
 using schedules::hidden_part;
 using schedules::Reach;
 using schedules::together;
@@ -49,6 +50,21 @@ double part_of_near_rounds(const Algorithm& algorithm, const Cost& cost, const s
   return std::min(rounds, cost.rounds - 1) / cost.rounds;
 }
 
+/// How much the bytes of a round change from one of Bine's distances to the next.
+double growth_of(Reach reach) { return reach == Reach::growing ? 2 : reach == Reach::shrinking ? 0.5 : 1; }
+
+/// The part of the bytes that Bine's partners do not exchange on their nodes.
+double part_of_far_bytes(const Algorithm& algorithm, const schedules::Spread& spread) {
+  double far = 0;
+  double all = 0;
+  double weight = 1;
+  for (int step = 0; step < schedules::ceil_log2(spread.size); ++step, weight *= growth_of(algorithm.reach)) {
+    far += weight * std::min(1.0, static_cast<double>(schedules::bine_distance(step)) / spread.most);
+    all += weight;
+  }
+  return all > 0 ? far / all : 0;
+}
+
 Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::Spread& spread) {
   const double n = spread.size;
   const double k = spread.most;
@@ -56,6 +72,8 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
   const auto divided = [&cost](double rounds, double bytes) {
     return Levels{part_of(cost, rounds, bytes), part_of(cost, 1 - rounds, 1 - bytes), rounds == 0};
   };
+  // In each round some leave their node, and their partners of the next one wait for them.
+  if (algorithm.distances == Distances::bine) return {part_of(cost, 0, 1), cost, false};
   const double near_rounds = part_of_near_rounds(algorithm, cost, spread);
   switch (algorithm.reach) {
     case Reach::doubling:
@@ -77,6 +95,7 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
     case Reach::star:
     case Reach::around:
     case Reach::growing_around:
+    case Reach::shrinking_around:
       break;
   }
   return divided(0, (k - 1) / (n - 1));
@@ -85,6 +104,8 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
 /// The ranks of a node that send to other nodes at once.
 double senders_across(const Algorithm& algorithm, const schedules::Spread& spread) {
   const double k = spread.most;
+  if (spread.adjacent && algorithm.distances == Distances::bine)
+    return std::max(1.0, k * part_of_far_bytes(algorithm, spread));
   if (idles_between_nodes(algorithm, spread)) return 2;
   if (spread.adjacent && (algorithm.reach == Reach::neighbours || algorithm.reach == Reach::alternating)) return 1;
   // About five messages of each tree leave or reach two nodes.
@@ -166,7 +187,7 @@ double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
 /// waiting.
 bool passes_on(Reach reach) {
   return reach == Reach::trees || reach == Reach::neighbours || reach == Reach::alternating || reach == Reach::around ||
-         reach == Reach::growing_around;
+         reach == Reach::growing_around || reach == Reach::shrinking_around;
 }
 
 /// Whether a rank exchanges with many others in one round.
@@ -191,6 +212,7 @@ Link link_for(const Algorithm& algorithm, const Cost& cost, Link link) {
   const double passed = schedules::passing_part(algorithm);
   link.rate = 1 / ((1 - passed) / link.rate + passed / passing_rate_of(link));
   if (passed > 0) link.shared_rate = std::max(link.shared_rate, link.passing_rate);
+  if (schedules::partners_at_once(algorithm, cost) == 1) link.several_rate = link.one_way_rate = link.rate;
   const double saved = is_crowded(algorithm.reach) ? 0 : std::max(0.0, -longer(algorithm, cost, link));
   link.overhead = std::max(0.0, link.overhead - saved / 2);
   return link;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+
+#include "schedules/distances.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -26,6 +29,15 @@ class Relative {
   }
   [[nodiscard]] double bytes(std::size_t digit) const {
     return measured_ > 0 ? std::max(1.0, best_ / nearest_to(digit).rate) : 1;
+  }
+  /// While each node exchanges with its partner of Bine's step. Fewer links between groups of nodes are in use at once
+  /// than at a distance as long as the group, at which all messages leave it.
+  [[nodiscard]] double bytes_of_bine(std::size_t step, std::size_t rounds) const {
+    const double distance = schedules::bine_distance(static_cast<int>(step));
+    double most = 1;
+    for (std::size_t digit = 0; digit < rounds; ++digit)
+      most = std::max(most, std::min(1.0, std::ldexp(distance, -static_cast<int>(digit))) * bytes(digit));
+    return most;
   }
   [[nodiscard]] double everywhere() const {
     return fabric_.everywhere > 0 ? std::max(1.0, best_ / fabric_.everywhere) : 1;
@@ -66,6 +78,7 @@ std::array<Factors, schedules::flows> factors_by_flow(const Fabric& fabric, int 
   const auto start = [&relative](std::size_t round) { return relative.start(round); };
   const auto bytes = [&relative](std::size_t round) { return relative.bytes(round); };
   const auto rounds = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::max(nodes, 1) - 1)));
+  const auto bytes_of_bine = [&](std::size_t round) { return relative.bytes_of_bine(round, rounds); };
   const double mean_start = mean(rounds, 1, start);
   std::array<Factors, schedules::flows> by_flow{};
   const auto set = [&by_flow](Flow flow, const Factors& factors) { by_flow[static_cast<std::size_t>(flow)] = factors; };
@@ -75,6 +88,9 @@ std::array<Factors, schedules::flows> factors_by_flow(const Fabric& fabric, int 
   set(Flow::doubling, {mean_start, mean(rounds, 1, bytes)});
   set(Flow::growing, {mean_start, mean(rounds, 2, bytes)});
   set(Flow::shrinking, {mean_start, mean(rounds, 0.5, bytes)});
+  set(Flow::bine_doubling, {mean_start, mean(rounds, 1, bytes_of_bine)});
+  set(Flow::bine_growing, {mean_start, mean(rounds, 2, bytes_of_bine)});
+  set(Flow::bine_shrinking, {mean_start, mean(rounds, 0.5, bytes_of_bine)});
   set(Flow::everywhere, {1, relative.everywhere()});
   return by_flow;
 }

@@ -84,6 +84,9 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule reduce_rabenseifner(const Problem& problem);
 [[nodiscard]] Cost reduce_rabenseifner_cost(int size, double bytes);
 
+/// The same with Bine's distances. De Sensi et al., Bine Trees, SC 2025.
+[[nodiscard]] Schedule reduce_bine_halving(const Problem& problem);
+
 /// Up the two trees of bcast_double_tree, in chunks. Ranks are taken from the root upwards: not in order.
 [[nodiscard]] Schedule reduce_double_tree(const Problem& problem);
 [[nodiscard]] Cost reduce_double_tree_cost(int size, double bytes);
@@ -92,6 +95,9 @@ namespace tutti::schedules {
 /// IJHPCA 2005; Rabenseifner, ICCS 2004.
 [[nodiscard]] Schedule allreduce_recursive_doubling(const Problem& problem);
 [[nodiscard]] Cost allreduce_recursive_doubling_cost(int size, double bytes);
+
+/// The same with Bine's distances, the farthest first, so that all ranks associate alike. De Sensi et al., SC 2025.
+[[nodiscard]] Schedule allreduce_bine_doubling(const Problem& problem);
 
 /// reduce_binomial to rank 0, then bcast_binomial: twice the rounds, a message a round and rank less.
 [[nodiscard]] Schedule allreduce_reduce_bcast(const Problem& problem);
@@ -106,6 +112,9 @@ namespace tutti::schedules {
 /// Recursive halving (nearest partner first, so that order is kept), then recursive doubling. Rabenseifner, ICCS 2004.
 [[nodiscard]] Schedule allreduce_rabenseifner(const Problem& problem);
 [[nodiscard]] Cost allreduce_rabenseifner_cost(int size, double bytes);
+
+/// The same with Bine's distances; not in rank order. De Sensi et al., SC 2025.
+[[nodiscard]] Schedule allreduce_bine_halving(const Problem& problem);
 
 /// Reduce-scatter and allgather round the ring: 2 (size - 1) / size of the vector a rank, the least possible.
 /// Patarasuk, Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, JPDC 2009.
@@ -148,6 +157,10 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule reduce_scatter_block_butterfly(const Problem& problem);
 [[nodiscard]] Schedule reduce_scatter_butterfly(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_butterfly_cost(int size, double bytes);
+
+/// The same with Bine's distances; not in rank order. De Sensi et al., SC 2025.
+[[nodiscard]] Schedule reduce_scatter_block_bine_butterfly(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_bine_butterfly(const Problem& problem);
 
 /// A chain: each rank waits for the one before.
 [[nodiscard]] Schedule scan_linear(const Problem& problem);
@@ -210,6 +223,25 @@ namespace tutti::schedules {
 /// et al., IJHPCA 2005.
 [[nodiscard]] Schedule allgather_recursive_doubling(const Problem& problem);
 [[nodiscard]] Cost allgather_recursive_doubling_cost(int size, double bytes);
+
+/// Exchange of all known blocks with Bine's partners, the nearest first, in place in the output. For even sizes. De
+/// Sensi et al., SC 2025.
+[[nodiscard]] Schedule allgather_bine_doubling(const Problem& problem);
+[[nodiscard]] Cost allgather_bine_doubling_cost(int size, double bytes);
+
+/// reduce_scatter_block_butterfly run backwards: a first round brings each block to the rank of its number's bits
+/// reversed, and then the farthest partners exchange first, with one block. For powers of two.
+[[nodiscard]] Schedule allgather_butterfly(const Problem& problem);
+[[nodiscard]] Cost allgather_butterfly_cost(int size, double bytes);
+
+/// The same with Bine's distances. De Sensi et al., SC 2025.
+[[nodiscard]] Schedule allgather_bine_butterfly(const Problem& problem);
+
+/// To ranks at halving distances, single blocks a message: the more the nearer, for any size. Loch, Koslovski, Sparbit:
+/// a New Logarithmic-cost and Data Locality-aware MPI Allgather Algorithm, 2021.
+[[nodiscard]] Schedule allgather_sparbit(const Problem& problem);
+[[nodiscard]] Cost allgather_sparbit_cost(int size, double bytes);
+[[nodiscard]] Schedule allgatherv_sparbit(const Problem& problem);
 
 /// Pairs of blocks go back and forth between neighbours: half the rounds of the ring. For even sizes. Chen, Zhang,
 /// Zhang, Yuan, Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet, HPC Asia

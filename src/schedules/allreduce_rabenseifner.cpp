@@ -3,8 +3,9 @@
 #include "schedules/halving.hpp"
 
 namespace tutti::schedules {
+namespace {
 
-Schedule allreduce_rabenseifner(const Problem& p) {
+Schedule halve_and_double(const Problem& p, Distances distances) {
   Builder b;
   const Slice result = output(0, p.count);
   Slice mine = input(0, p.count);
@@ -12,9 +13,10 @@ Schedule allreduce_rabenseifner(const Problem& p) {
   const Fold fold(p);
   if (!fold.begin(b, mine, scratch(0, p.count), result)) return b.finish(p.count, true);
 
-  std::vector<Halves> taken = halve_and_combine(b, fold, mine, scratch(0, p.count), result);
-  for (int distance = fold.size() / 2; distance > 0; distance /= 2) {
-    const int partner = fold.rank_of(fold.index() ^ distance);
+  const Butterfly butterfly(distances, fold.size());
+  std::vector<Halves> taken = halve_and_combine(b, fold, butterfly, mine, scratch(0, p.count), result);
+  for (int step = butterfly.steps() - 1; step >= 0; --step) {
+    const int partner = fold.rank_of(butterfly.partner(fold.index(), step));
     b.send(partner, output(taken.back().kept));
     b.recv(partner, output(taken.back().given));
     b.end_round();
@@ -23,6 +25,11 @@ Schedule allreduce_rabenseifner(const Problem& p) {
   fold.end(b, result);
   return b.finish(p.count, true);
 }
+
+}  // namespace
+
+Schedule allreduce_rabenseifner(const Problem& p) { return halve_and_double(p, Distances::doubling); }
+Schedule allreduce_bine_halving(const Problem& p) { return halve_and_double(p, Distances::bine); }
 
 Cost allreduce_rabenseifner_cost(int size, double bytes) {
   const double steps = floor_log2(size);

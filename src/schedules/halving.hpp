@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "schedules/butterfly.hpp"
 #include "schedules/fold.hpp"
 
 namespace tutti::schedules {
@@ -17,16 +18,16 @@ struct Halves {
   return keeps_lower ? Halves{lower, upper} : Halves{upper, lower};
 }
 
-/// Halves the vector with partners at distances 1, 2, 4 …, and combines what is kept: a rank ends with the sum of its
-/// last part, in `result`. Nearest partner first: partial results are then always of adjacent ranks, and order is kept.
-/// `mine` becomes `result` if anything was combined. Gives the halves in their order.
-inline std::vector<Halves> halve_and_combine(Builder& b, const Fold& fold, Slice& mine, const Slice& received,
-                                             const Slice& result) {
+/// Halves the vector with the partners of a butterfly, the nearest first, and combines what is kept: a rank ends with
+/// the sum of its last part, in `result`. Where distances double, partial results are always of adjacent ranks, and
+/// order is kept. `mine` becomes `result` if anything was combined. Gives the halves in their order.
+inline std::vector<Halves> halve_and_combine(Builder& b, const Fold& fold, const Butterfly& butterfly, Slice& mine,
+                                             const Slice& received, const Slice& result) {
   Block range{0, result.count};
   std::vector<Halves> taken;
-  for (int distance = 1; distance < fold.size(); distance *= 2) {
-    const bool is_lower = (fold.index() & distance) == 0;
-    const int partner = fold.rank_of(fold.index() ^ distance);
+  for (int step = 0; step < butterfly.steps(); ++step) {
+    const bool is_lower = butterfly.is_lower(fold.index(), step);
+    const int partner = fold.rank_of(butterfly.partner(fold.index(), step));
     const Halves halves = taken.emplace_back(halve(range, is_lower));
     const Slice kept = part_of(mine, halves.kept);
     const Slice other = part_of(received, 0, halves.kept.count);

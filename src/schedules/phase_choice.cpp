@@ -15,7 +15,7 @@ double weight(const Algorithm& algorithm, int size, double bytes, const LevelPac
   if (cost.rounds == 0) return 0;
   const Factors factors = factors_of(algorithm, cost, pace);
   const double several = goes_both_ways(algorithm) ? pace.several : pace.one_way;
-  const double exchanged = std::min(at_once(cost), several);
+  const double exchanged = std::min(partners_at_once(algorithm, cost), several);
   const double passed = passing_part(algorithm);
   const double rate = 1 / ((1 - passed) / exchanged + passed / std::max(exchanged, pace.passing));
   const double moving =
@@ -48,6 +48,11 @@ double senders_of(const Algorithm& algorithm, int size, double bytes) {
   return passes_all_on(algorithm.operation) && busiest > 0 ? std::max(1.0, (size - 1) * bytes / busiest) : 1;
 }
 
+double partners_at_once(const Algorithm& algorithm, const Cost& cost) {
+  const bool has_one = algorithm.distances == Distances::bine || algorithm.reach == Reach::shrinking_around;
+  return has_one ? 1 : at_once(cost);
+}
+
 double hidden_part(const Algorithm& algorithm) {
   const bool is_tree_of_blocks = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
   if (is_tree_of_blocks || (algorithm.operation == Operation::reduce && algorithm.reach == Reach::doubling))
@@ -75,6 +80,7 @@ double passing_part(const Algorithm& algorithm) {
 
 Flow flow_of(const Algorithm& algorithm) {
   const bool all_send = goes_both_ways(algorithm);
+  const bool is_bine = algorithm.distances == Distances::bine;
   switch (algorithm.reach) {
     case Reach::all:
     case Reach::above:
@@ -89,14 +95,15 @@ Flow flow_of(const Algorithm& algorithm) {
       return Flow::trees;
     case Reach::doubling:
     case Reach::around:
-      return all_send ? Flow::doubling : Flow::trees;
+      return !all_send ? Flow::trees : is_bine ? Flow::bine_doubling : Flow::doubling;
     case Reach::growing:
     case Reach::growing_around:
-      return all_send ? Flow::growing : Flow::trees;
+      return !all_send ? Flow::trees : is_bine ? Flow::bine_growing : Flow::growing;
     case Reach::shrinking:
+    case Reach::shrinking_around:
       break;
   }
-  return Flow::shrinking;
+  return is_bine ? Flow::bine_shrinking : Flow::shrinking;
 }
 
 Factors factors_of(const Algorithm& algorithm, const Cost& cost, const LevelPace& pace) {
@@ -104,7 +111,8 @@ Factors factors_of(const Algorithm& algorithm, const Cost& cost, const LevelPace
   const Flow flow = flow_of(algorithm);
   Factors found = factors(flow);
   // Several messages at once take several ways, if the network has them.
-  found.bytes = std::max(std::min(found.bytes, factors(Flow::everywhere).bytes), found.bytes / at_once(cost));
+  found.bytes =
+      std::max(std::min(found.bytes, factors(Flow::everywhere).bytes), found.bytes / partners_at_once(algorithm, cost));
   if (algorithm.operation == Operation::bcast && flow == Flow::growing && cost.bytes > 0) {
     // The root scatters first, so that half of the bytes are alone, and the ranks begin the others one after another.
     const double more = (found.bytes - 1) * cost.bytes / 2 - cost.rounds / 2 * pace.start;

@@ -26,6 +26,9 @@ namespace tutti::schedules {
   return cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1;
 }
 
+/// The ranks that the messages of a round go to. Pieces of a rank's blocks go to one, and do not move faster.
+[[nodiscard]] double partners_at_once(const Algorithm& algorithm, const Cost& cost);
+
 /// What further messages of the rounds cost a rank at `message` each, beyond the starts of the first ones. A rank that
 /// sends and receives is busy with both, but meanwhile the first message is under way.
 [[nodiscard]] constexpr double further(const Cost& cost, double start, double message, bool both_ways) {

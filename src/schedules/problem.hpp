@@ -16,15 +16,18 @@ namespace tutti::schedules {
 /// The patterns of messages between nodes, by their distances and by the nodes that send at once. Near messages begin
 /// sooner, and a network slows down what all nodes send in its own measure at each distance.
 enum class Flow : std::uint8_t {
-  alone,       ///< of few nodes at a time, at any distance
-  trees,       ///< the same in rounds at the distances 1, 2, 4, ...
-  neighbours,  ///< of all nodes, to the next one
-  doubling,    ///< of all nodes, in rounds at the distances 1, 2, 4, ... with as many bytes in each
-  growing,     ///< the same with more bytes the greater the distance
-  shrinking,   ///< the same with fewer bytes the greater the distance
-  everywhere,  ///< of all nodes, to others at all distances at once
+  alone,          ///< of few nodes at a time, at any distance
+  trees,          ///< the same in rounds at the distances 1, 2, 4, ...
+  neighbours,     ///< of all nodes, to the next one
+  doubling,       ///< of all nodes, in rounds at the distances 1, 2, 4, ... with as many bytes in each
+  growing,        ///< the same with more bytes the greater the distance
+  shrinking,      ///< the same with fewer bytes the greater the distance
+  everywhere,     ///< of all nodes, to others at all distances at once
+  bine_doubling,  ///< as doubling, at the distances 1, 1, 3, 5, 11, ...
+  bine_growing,
+  bine_shrinking,
 };
-inline constexpr std::size_t flows = 7;
+inline constexpr std::size_t flows = 10;
 
 /// Times as long that the start of a round and its bytes take as between two far nodes while nothing else moves.
 struct Factors {

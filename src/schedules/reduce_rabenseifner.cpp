@@ -20,19 +20,18 @@ void hand_over(Builder& b, const Problem& p, const Slice& mine, const Slice& res
 }
 
 /// Parts go back the way of the halvings, to the partner on the root's side.
-void gather_parts(Builder& b, const Fold& fold, int root, std::vector<Halves>& taken, const Slice& result) {
-  for (int distance = fold.size() / 2; distance > 0; distance /= 2) {
-    const int partner = fold.rank_of(fold.index() ^ distance);
-    if ((fold.index() & distance) != (root & distance)) return b.send(partner, part_of(result, taken.back().kept));
+void gather_parts(Builder& b, const Fold& fold, const Butterfly& butterfly, int root, std::vector<Halves>& taken,
+                  const Slice& result) {
+  for (int step = butterfly.steps() - 1; step >= 0; --step) {
+    const int partner = fold.rank_of(butterfly.partner(fold.index(), step));
+    if (!butterfly.leads(fold.index(), root, step)) return b.send(partner, part_of(result, taken.back().kept));
     b.recv(partner, part_of(result, taken.back().given));
     b.end_round();
     taken.pop_back();
   }
 }
 
-}  // namespace
-
-Schedule reduce_rabenseifner(const Problem& p) {
+Schedule halve_and_gather(const Problem& p, Distances distances) {
   Builder b;
   const Fold fold(p);
   // Only the root has an output.
@@ -50,13 +49,19 @@ Schedule reduce_rabenseifner(const Problem& p) {
     b.end_round();
     mine = result;
   }
-  std::vector<Halves> taken = halve_and_combine(b, fold, mine, received, result);
+  const Butterfly butterfly(distances, fold.size());
+  std::vector<Halves> taken = halve_and_combine(b, fold, butterfly, mine, received, result);
   const int root = place_of_root(p);
-  gather_parts(b, fold, root, taken, result);
+  gather_parts(b, fold, butterfly, root, taken, result);
   b.end_round();
   if (fold.index() == root && p.rank != p.root) b.send(p.root, mine);
   return b.finish(2 * p.count, true);
 }
+
+}  // namespace
+
+Schedule reduce_rabenseifner(const Problem& p) { return halve_and_gather(p, Distances::doubling); }
+Schedule reduce_bine_halving(const Problem& p) { return halve_and_gather(p, Distances::bine); }
 
 Cost reduce_rabenseifner_cost(int size, double bytes) {
   const double steps = floor_log2(size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/algorithms.hpp"
+#include "schedules/butterfly.hpp"
 #include "schedules/fold.hpp"
 
 namespace tutti::schedules {
@@ -7,22 +8,22 @@ namespace {
 
 enum class First { farthest, nearest };
 
-int reversed_bits(int i, int size) {
-  int reversed = 0;
-  for (int bit = 1; bit < size; bit *= 2) reversed = 2 * reversed + ((i & bit) != 0 ? 1 : 0);
-  return reversed;
-}
-
 /// Segment i holds the blocks of the ranks at place i: one block, or two of a folded pair. With the farthest partner
-/// first a place ends with its own segment; with the nearest first, with the segment of its number's reversed bits.
+/// first a place ends with the segment of its number in the butterfly; with the nearest first, with that of the
+/// number's reversed bits.
 class Halving {
  public:
-  Halving(const Problem& p, const Blocks& blocks, First first)
-      : rank_(p.rank), fold_(p), blocks_(blocks), first_(first), total_(blocks.back().offset + blocks.back().count) {}
+  Halving(const Problem& p, const Blocks& blocks, Distances distances, First first)
+      : rank_(p.rank),
+        fold_(p),
+        butterfly_(distances, fold_.size()),
+        blocks_(blocks),
+        first_(first),
+        total_(blocks.back().offset + blocks.back().count) {}
 
   Schedule schedule() {
     const Slice own = output(0, blocks_[rank_].count);
-    const int keeper = fold_.rank_of(kept_by(fold_.index()));
+    const int keeper = fold_.rank_of(butterfly_.place_of(turned(fold_.index())));
     Slice mine = input(0, total_);
     if (!fold_.stays()) {
       b_.send(rank_ - 1, mine);
@@ -39,14 +40,15 @@ class Halving {
     const bool ends_with_own = keeper == rank_ && !fold_.is_paired();
     halve(mine, ends_with_own);
     if (keeper != rank_) b_.recv(keeper, own);
-    if (!ends_with_own) deliver(kept_by(fold_.index()));
+    if (!ends_with_own) deliver(turned(butterfly_.number(fold_.index())));
     return b_.finish(2 * total_,
                      fold_.size() > 2 || blocks_[rank_].offset == 0 || blocks_[rank_].offset >= blocks_[rank_].count);
   }
 
  private:
-  [[nodiscard]] int kept_by(int place) const {
-    return first_ == First::nearest ? reversed_bits(place, fold_.size()) : place;
+  /// The segment that a number of the butterfly ends with, or the other way round.
+  [[nodiscard]] int turned(int number) const {
+    return first_ == First::nearest ? reversed_bits(number, fold_.size()) : number;
   }
   [[nodiscard]] Slice received(std::size_t count) const { return scratch(total_, count); }
   [[nodiscard]] std::size_t start_of(int segment) const {
@@ -59,9 +61,9 @@ class Halving {
   void halve(Slice mine, bool ends_with_own) {
     int start = 0;
     for (int half = fold_.size() / 2; half > 0; half /= 2) {
-      const int distance = first_ == First::nearest ? fold_.size() / 2 / half : half;
-      const bool is_lower = (fold_.index() & distance) == 0;
-      const int partner = fold_.rank_of(fold_.index() ^ distance);
+      const int step = floor_log2(first_ == First::nearest ? fold_.size() / 2 / half : half);
+      const bool is_lower = butterfly_.is_lower(fold_.index(), step);
+      const int partner = fold_.rank_of(butterfly_.partner(fold_.index(), step));
       const int given = is_lower ? start + half : start;
       start = is_lower ? start : start + half;
       const Slice kept = part_of(mine, start, half);
@@ -90,13 +92,14 @@ class Halving {
   Builder b_;
   int rank_;
   Fold fold_;
+  Butterfly butterfly_;
   const Blocks& blocks_;
   First first_;
   std::size_t total_;
 };
 
-Schedule halving(const Problem& p, const Blocks& blocks, First first) {
-  if (p.size > 1) return Halving(p, blocks, first).schedule();
+Schedule halving(const Problem& p, const Blocks& blocks, First first, Distances distances = Distances::doubling) {
+  if (p.size > 1) return Halving(p, blocks, distances, first).schedule();
   Builder b;
   b.copy(input(blocks[0]), output(blocks[0]));
   return b.finish(0, true);
@@ -137,6 +140,12 @@ Schedule reduce_scatter_block_butterfly(const Problem& p) {
   return halving(p, uniform_blocks(p.count, p.size), First::nearest);
 }
 Schedule reduce_scatter_butterfly(const Problem& p) { return halving(p, packed_blocks(p.recv_counts), First::nearest); }
+Schedule reduce_scatter_block_bine_butterfly(const Problem& p) {
+  return halving(p, uniform_blocks(p.count, p.size), First::nearest, Distances::bine);
+}
+Schedule reduce_scatter_bine_butterfly(const Problem& p) {
+  return halving(p, packed_blocks(p.recv_counts), First::nearest, Distances::bine);
+}
 Cost reduce_scatter_butterfly_cost(int size, double bytes) {
   return cost(size, bytes, size <= 2 ? 0 : size - floor_power(size) >= 2 ? 2 : 1);
 }

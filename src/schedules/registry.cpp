@@ -28,6 +28,11 @@ constexpr Algorithm reaching(Reach reach, Algorithm algorithm) {
   return algorithm;
 }
 
+constexpr Algorithm bine(Reach reach, Algorithm algorithm) {
+  algorithm.distances = Distances::bine;
+  return reaching(reach, algorithm);
+}
+
 /// Good for few ranks only: above, a candidate by name alone.
 constexpr Algorithm up_to(int ranks, Algorithm algorithm) {
   algorithm.max_size = ranks;
@@ -56,6 +61,7 @@ constexpr auto table = std::to_array<Algorithm>({
     reaching(Reach::doubling, make(reduce, "knomial", reduce_knomial, reduce_knomial_cost, order)),
     make(reduce, "scatter_gather", reduce_scatter_gather, reduce_scatter_gather_cost, once),
     reaching(Reach::shrinking, make(reduce, "rabenseifner", reduce_rabenseifner, reduce_rabenseifner_cost, order)),
+    bine(Reach::shrinking, make(reduce, "bine_halving", reduce_bine_halving, reduce_rabenseifner_cost)),
     reaching(Reach::trees, make(reduce, "double_tree", reduce_double_tree, reduce_double_tree_cost)),
     up_to(16, reaching(Reach::star, make(reduce, "direct", reduce_direct, reduce_direct_cost, once))),
     reaching(Reach::doubling, make(allreduce, "recursive_doubling", allreduce_recursive_doubling,
@@ -64,6 +70,8 @@ constexpr auto table = std::to_array<Algorithm>({
                                    allreduce_recursive_multiplying_cost, order)),
     reaching(Reach::shrinking,
              make(allreduce, "rabenseifner", allreduce_rabenseifner, allreduce_rabenseifner_cost, order)),
+    bine(Reach::doubling, make(allreduce, "bine_doubling", allreduce_bine_doubling, allreduce_recursive_doubling_cost)),
+    bine(Reach::shrinking, make(allreduce, "bine_halving", allreduce_bine_halving, allreduce_rabenseifner_cost)),
     reaching(Reach::neighbours, make(allreduce, "ring", allreduce_ring, allreduce_ring_cost)),
     reaching(Reach::trees, make(allreduce, "double_tree", allreduce_double_tree, allreduce_double_tree_cost, order)),
     make(allreduce, "scatter_allgather", allreduce_scatter_allgather, allreduce_scatter_allgather_cost, once),
@@ -77,12 +85,16 @@ constexpr auto table = std::to_array<Algorithm>({
                                   reduce_scatter_recursive_halving_cost)),
     reaching(Reach::shrinking, make(reduce_scatter_block, "butterfly", reduce_scatter_block_butterfly,
                                     reduce_scatter_butterfly_cost, order)),
+    bine(Reach::shrinking, make(reduce_scatter_block, "bine_butterfly", reduce_scatter_block_bine_butterfly,
+                                reduce_scatter_butterfly_cost)),
     make(reduce_scatter, "direct", reduce_scatter_direct, reduce_scatter_direct_cost, once),
     reaching(Reach::neighbours, make(reduce_scatter, "ring", reduce_scatter_ring, reduce_scatter_ring_cost)),
     reaching(Reach::growing, make(reduce_scatter, "recursive_halving", reduce_scatter_recursive_halving,
                                   reduce_scatter_recursive_halving_cost)),
     reaching(Reach::shrinking,
              make(reduce_scatter, "butterfly", reduce_scatter_butterfly, reduce_scatter_butterfly_cost, order)),
+    bine(Reach::shrinking,
+         make(reduce_scatter, "bine_butterfly", reduce_scatter_bine_butterfly, reduce_scatter_butterfly_cost)),
     reaching(Reach::doubling,
              make(scan, "recursive_doubling", scan_recursive_doubling, scan_recursive_doubling_cost, order)),
     reaching(Reach::neighbours, make(scan, "linear", scan_linear, scan_linear_cost, order)),
@@ -106,10 +118,18 @@ constexpr auto table = std::to_array<Algorithm>({
                                            allgather_recursive_doubling_cost))),
     only_for(is_even, reaching(Reach::alternating, make(allgather, "neighbor_exchange", allgather_neighbor_exchange,
                                                         allgather_neighbor_exchange_cost))),
+    only_for(is_even, bine(Reach::growing,
+                           make(allgather, "bine_doubling", allgather_bine_doubling, allgather_bine_doubling_cost))),
+    only_for(is_power_of_two,
+             reaching(Reach::shrinking, make(allgather, "butterfly", allgather_butterfly, allgather_butterfly_cost))),
+    only_for(is_power_of_two, bine(Reach::shrinking, make(allgather, "bine_butterfly", allgather_bine_butterfly,
+                                                          allgather_butterfly_cost))),
+    reaching(Reach::shrinking_around, make(allgather, "sparbit", allgather_sparbit, allgather_sparbit_cost)),
     make(allgather, "direct", allgather_direct, allgather_direct_cost),
     make(allgather, "gather_bcast", allgather_gather_bcast, allgather_gather_bcast_cost),
     reaching(Reach::neighbours, make(allgatherv, "ring", allgatherv_ring, allgather_ring_cost)),
     reaching(Reach::growing_around, make(allgatherv, "bruck", allgatherv_bruck, allgather_bruck_cost)),
+    reaching(Reach::shrinking_around, make(allgatherv, "sparbit", allgatherv_sparbit, allgather_sparbit_cost)),
     make(allgatherv, "direct", allgatherv_direct, allgather_direct_cost),
     make(alltoall, "pairwise", alltoall_pairwise, alltoall_pairwise_cost),
     make(alltoall, "direct", alltoall_direct, alltoall_direct_cost),

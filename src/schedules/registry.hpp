@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schedules/distances.hpp"
 #include "schedules/problem.hpp"
 #include "schedules/schedule.hpp"
 
@@ -44,18 +45,19 @@ struct NodeCost {
 
 /// How far the messages of a flat algorithm go, from rank to rank.
 enum class Reach : std::uint8_t {
-  all,             ///< to ranks at all distances in the same rounds
-  above,           ///< to all ranks above, in one round
-  star,            ///< between the root and all others
-  neighbours,      ///< to the next rank
-  alternating,     ///< to the next rank and to the one before, in turn
-  trees,           ///< along trees in which the ranks below one follow one another
-  doubling,        ///< to ranks at distances that double from round to round
-  branching,       ///< as doubling, along a tree, so that few ranks send far at a time
-  growing,         ///< as doubling, with messages that are longer the farther they go
-  shrinking,       ///< the same, with messages that are shorter the farther they go
-  around,          ///< as doubling, with rank 0 behind the last one, so that some messages of each round leave a node
-  growing_around,  ///< the same, with messages that are longer the farther they go
+  all,               ///< to ranks at all distances in the same rounds
+  above,             ///< to all ranks above, in one round
+  star,              ///< between the root and all others
+  neighbours,        ///< to the next rank
+  alternating,       ///< to the next rank and to the one before, in turn
+  trees,             ///< along trees in which the ranks below one follow one another
+  doubling,          ///< to ranks at distances that double from round to round
+  branching,         ///< as doubling, along a tree, so that few ranks send far at a time
+  growing,           ///< as doubling, with messages that are longer the farther they go
+  shrinking,         ///< the same, with messages that are shorter the farther they go
+  around,            ///< as doubling, with rank 0 behind the last one, so that some messages of each round leave a node
+  growing_around,    ///< the same, with messages that are longer the farther they go
+  shrinking_around,  ///< the same, with messages that are shorter the farther they go
 };
 
 /// The part of a rank's work on messages that hides behind the bytes that move, or the other way round.
@@ -107,6 +109,8 @@ struct Algorithm {
   LayoutNeed need = LayoutNeed::none;
   /// How far the messages of a flat algorithm go.
   Reach reach = Reach::all;
+  /// Of the partners of one that exchanges with each in turn.
+  Distances distances = Distances::doubling;
   /// The ranks of each node tell one another their counts before the schedule is made (Problem::told).
   bool tells_counts = false;
   /// The cost of a hierarchical algorithm; `cost` is then its cost with all ranks on one node.

@@ -49,6 +49,10 @@ TEST(Fabric, RoundsAreWeighedByTheBytesAtTheirDistances) {
   expect(Flow::doubling, (0.5 + 0.5 + 1) / 3, (1 + 1 + 2) / 3.0);
   expect(Flow::growing, (0.5 + 0.5 + 1) / 3, (1 + 2 + 4 * 2) / 7.0);
   expect(Flow::shrinking, (0.5 + 0.5 + 1) / 3, (4 + 2 + 2) / 7.0);
+  // Bine's are at distances 1, 1 and 3: of the last, three quarters of all messages leave their half.
+  expect(Flow::bine_doubling, (0.5 + 0.5 + 1) / 3, (1 + 1 + 1.5) / 3);
+  expect(Flow::bine_growing, (0.5 + 0.5 + 1) / 3, (1 + 2 + 4 * 1.5) / 7);
+  expect(Flow::bine_shrinking, (0.5 + 0.5 + 1) / 3, (4 + 2 + 1.5) / 7);
   expect(Flow::neighbours, (4 * 0.5 + 2 * 0.5 + 1) / 7, 1);
   expect(Flow::everywhere, 1, 1);
 }
@@ -126,6 +130,48 @@ TEST(Fabric, LongBlocksGoToNeighboursWhereFarExchangesAreSlow) {
   EXPECT_EQ(narrow.choice(Operation::allgather, 256), "recursive_doubling");
 }
 
+/// The farther, the slower.
+Fabric steep() {
+  Fabric fabric;
+  fabric.at = {{{1e-6, 8e9}, {1e-6, 8e9}, {1e-6, 4e9}, {1e-6, 2e9}, {1e-6, 1e9}, {1e-6, 5e8}}};
+  fabric.everywhere = 5e8;
+  return fabric;
+}
+
+TEST(Fabric, NearerPartnersWinWhereFarExchangesAreSlowAndNodesHaveOneRank) {
+  const std::size_t bytes = 1 << 17;
+  const auto ratio = [&](const Cluster& cluster, Operation operation, const char* bine, const char* doubled) {
+    return cluster.seconds(operation, bytes, bine) / cluster.seconds(operation, bytes, doubled);
+  };
+  struct Pair {
+    Operation operation;
+    const char* bine;
+    const char* doubled;
+  };
+  for (const auto& [operation, bine, doubled] : {Pair{Operation::allreduce, "bine_doubling", "recursive_doubling"},
+                                                 Pair{Operation::allreduce, "bine_halving", "rabenseifner"},
+                                                 Pair{Operation::reduce, "bine_halving", "rabenseifner"},
+                                                 Pair{Operation::reduce_scatter_block, "bine_butterfly", "butterfly"},
+                                                 Pair{Operation::allgather, "bine_butterfly", "butterfly"}}) {
+    EXPECT_LT(ratio(Cluster(64, 1, steep()), operation, bine, doubled), 0.99) << bine;
+    EXPECT_DOUBLE_EQ(ratio(Cluster(64, 1, {}), operation, bine, doubled), 1) << bine;
+    // Partners at doubled distances are on one node in the first rounds.
+    EXPECT_GT(ratio(Cluster(16, 4, {}), operation, bine, doubled), 1.01) << bine;
+  }
+  EXPECT_EQ(Cluster(64, 1, steep()).choice(Operation::allreduce, bytes), "bine_halving");
+  EXPECT_EQ(Cluster(64, 1, {}).choice(Operation::allreduce, bytes), "rabenseifner");
+}
+
+TEST(Fabric, PiecesForOneRankDoNotMoveFaster) {
+  const auto* way = schedules::find_algorithm(Operation::allgather, "sparbit");
+  const schedules::Cost cost = way->cost(64, 1 << 20);
+  EXPECT_GT(schedules::at_once(cost), 10);
+  EXPECT_EQ(schedules::partners_at_once(*way, cost), 1);
+  schedules::LevelPace pace;
+  pace.factors[static_cast<std::size_t>(Flow::shrinking)].bytes = 3;
+  EXPECT_DOUBLE_EQ(factors_of(*way, cost, pace).bytes, 3);
+}
+
 TEST(Fabric, TreesAreNotSlowedAndNearerNodesAnswerSooner) {
   const Cluster wide(64, 1, {});
   const Cluster narrow(64, 1, tapered());
@@ -198,6 +244,10 @@ TEST(Fabric, TrafficFollowsFromTheReachAndFromWhoSends) {
   };
   EXPECT_EQ(flow(Operation::allgather, "ring"), Flow::neighbours);
   EXPECT_EQ(flow(Operation::allgather, "bruck"), Flow::growing);
+  EXPECT_EQ(flow(Operation::allgather, "sparbit"), Flow::shrinking);
+  EXPECT_EQ(flow(Operation::allgather, "bine_doubling"), Flow::bine_growing);
+  EXPECT_EQ(flow(Operation::reduce, "bine_halving"), Flow::bine_shrinking);
+  EXPECT_EQ(flow(Operation::allreduce, "bine_doubling"), Flow::bine_doubling);
   EXPECT_EQ(flow(Operation::alltoall, "bruck"), Flow::doubling);
   EXPECT_EQ(flow(Operation::alltoall, "direct"), Flow::everywhere);
   EXPECT_EQ(flow(Operation::scan, "direct"), Flow::everywhere);
