@@ -47,6 +47,8 @@ class Arena final : public BackendState {
   [[nodiscard]] bool has_failed() const noexcept {
     return head().failure.load(std::memory_order_acquire) == FailureState::written;
   }
+  /// Throws because of that, so that this rank does not wait for it. who: begins the text.
+  [[noreturn]] void throw_failure(Context& context, const std::string& who) const;
   void fail(ErrorCode code, const std::string& reason) noexcept override;
   void refuse(flight::Call call) noexcept override;
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
