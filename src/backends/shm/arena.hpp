@@ -19,10 +19,6 @@
 #include "backends/shm/ring.hpp"
 #include "call/context.hpp"
 
-namespace tutti::detail {
-extern Backend shm_backend;
-}
-
 namespace tutti::detail::shm {
 
 /// The shared memory of one communicator whose ranks are all on one node, with this rank's local bookkeeping.
