@@ -2,7 +2,8 @@
 #include "checkpoint_folders.hpp"
 
 #include <algorithm>
-#include <string>
+#include <nlohmann/json.hpp>
+#include <tutti/error.hpp>
 #include <vector>
 
 namespace tutti::miniapps {
@@ -65,6 +66,17 @@ void remove_old_checkpoints(const fs::path& folder, const fs::path& saved, std::
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (is_part_of_checkpoint(entry.path().filename().string())) {
       fs::remove(entry.path(), ignored);
+    }
+  }
+}
+
+void check_same(const nlohmann::json& saved, const nlohmann::json& wanted, const std::string& load,
+                const std::string& of, const std::string& remedy) {
+  for (const auto& [key, value] : wanted.items()) {
+    const nlohmann::json before = saved.value(key, nlohmann::json());
+    if (before != value) {
+      throw Error(ErrorCode::io, "--load=" + load + ": the checkpoint is of another " + of + ": " + key + " is " +
+                                     before.dump() + ", not " + value.dump() + remedy);
     }
   }
 }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 
 /// Where a program that keeps its last checkpoints puts them: one alone in the folder itself, several in the folders
 /// step-0000000100, step-0000000200 and so on below it.
@@ -19,5 +21,9 @@ namespace tutti::miniapps {
 /// are of a run that was given up. One rank calls it, after the commit of `saved`.
 void remove_old_checkpoints(const std::filesystem::path& folder, const std::filesystem::path& saved,
                             std::uint64_t keep);
+
+/// Throws Error(io) if the checkpoint that --load has named is of another `of`, which is described by other values.
+void check_same(const nlohmann::json& saved, const nlohmann::json& wanted, const std::string& load,
+                const std::string& of, const std::string& remedy = {});
 
 }  // namespace tutti::miniapps

@@ -72,17 +72,6 @@ void for_each_dense(Model& model, const Visit& visit) {
   visit_with_state("top", model.top().parameters(), model.top_state());
 }
 
-void check_same(const nlohmann::json& saved, const nlohmann::json& wanted, const Options& options, const char* of,
-                const char* remedy) {
-  for (const auto& [key, value] : wanted.items()) {
-    if (saved.value(key, nlohmann::json()) != value) {
-      throw tutti::Error(tutti::ErrorCode::io, "--load=" + options.load + ": the checkpoint is of another " + of +
-                                                   ": " + key + " is " + saved.value(key, nlohmann::json()).dump() +
-                                                   ", not " + value.dump() + remedy);
-    }
-  }
-}
-
 /// Tables may only grow, and only where the new rows are of new categories.
 void check_rows(const std::vector<std::size_t>& saved, const std::vector<std::size_t>& rows, bool may_grow,
                 const Options& options) {
@@ -95,7 +84,7 @@ void check_rows(const std::vector<std::size_t>& saved, const std::vector<std::si
     nlohmann::json now;
     before["rows"] = saved;
     now["rows"] = rows;
-    check_same(before, now, options, "model", "");
+    mini::check_same(before, now, options.load, "model");
   }
 }
 
@@ -194,11 +183,11 @@ Position load_checkpoint(const tutti::Communicator& comm, Model& model, const Op
   mini::run_agreed(comm, [&] {
     const tutti::CheckpointReader reader(mini::newest_checkpoint(options.load));
     const auto run = nlohmann::json::parse(reader.text("run"));
-    check_same(run.at("model"), describe(model, options), options, "model", "");
+    mini::check_same(run.at("model"), describe(model, options), options.load, "model");
     check_rows(run.at("rows"), model.shape().rows, reader.has(section_of_categories(0)), options);
     if (!options.inference_only && !options.fine_tune) {
-      check_same(run.at("run"), describe(options, source), options, "run",
-                 "; pass the same, or --fine-tune to begin a new run with its model");
+      mini::check_same(run.at("run"), describe(options, source), options.load, "run",
+                       "; pass the same, or --fine-tune to begin a new run with its model");
       position = position_of(run.at("position"));
     }
     model.embeddings().load(reader);

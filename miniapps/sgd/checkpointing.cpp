@@ -34,16 +34,6 @@ nlohmann::json describe(const Position& p) {
   return {{"step", p.step}, {"epoch", p.epoch}, {"batch", p.batch}, {"loss samples", p.loss_samples}};
 }
 
-void check_same_run(const nlohmann::json& saved, const nlohmann::json& wanted, const std::string& folder) {
-  for (const auto& [key, value] : wanted.items()) {
-    if (saved.value(key, nlohmann::json()) != value) {
-      throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder + ": the checkpoint is of another run: " + key +
-                                                   " is " + saved.value(key, nlohmann::json()).dump() + ", not " +
-                                                   value.dump());
-    }
-  }
-}
-
 template <typename Float>
 bool is_finite(const Model<Float>& model) {
   const auto& tensors = model.tensors();
@@ -82,7 +72,7 @@ Loaded read_checkpoint(const tutti::Communicator& comm, const Options& options, 
                        const Model<Float>& model, const Synchronizer<Float>& synchronizer) {
   const tutti::CheckpointReader reader(mini::newest_checkpoint(options.load));
   const auto run = nlohmann::json::parse(reader.text("run"));
-  check_same_run(run.at("settings"), describe(options, samples, model.widths()), options.load);
+  mini::check_same(run.at("settings"), describe(options, samples, model.widths()), options.load, "run");
   const int ranks = run.at("ranks");
   const bool same = ranks == comm.size();
   if (!same && synchronizer.has_local_state()) {

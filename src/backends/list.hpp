@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "backends/shm/protocol.hpp"
 #include "call/backend.hpp"
 
 namespace tutti::detail {
@@ -13,11 +14,10 @@ namespace tutti::detail {
 /// Adds a backend at the end, before the first communicator is made: for tests.
 void add_backend(Backend& backend);
 
-/// Each is defined in backend.cpp of its folder. Beside the list only tools and tests name one.
+/// Like shm_backend, each is defined in backend.cpp of its folder. Beside the list only tools and tests name one.
 extern Backend mpi_backend;
 extern Backend native_backend;
 extern Backend nccl_backend;
-extern Backend shm_backend;
 extern Backend staged_backend;
 
 }  // namespace tutti::detail

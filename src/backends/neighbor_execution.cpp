@@ -9,8 +9,9 @@
 
 #include "backends/list.hpp"
 #include "backends/mpi/message.hpp"
-#include "backends/shm/waiting.hpp"
+#include "backends/shm/arena.hpp"
 #include "call/deferred_free.hpp"
+#include "core/progress_hook.hpp"
 #include "kernels/pack.hpp"
 
 namespace tutti::detail {
@@ -252,7 +253,7 @@ void NeighborExecution::finish_slots() {
 // A rank that gives nothing to this one is none of its business.
 void NeighborExecution::watch() {
   if (!slots_) return;
-  if (slots_->arena().has_failed()) shm::throw_failure(slots_->arena(), *sharing_, name());
+  if (slots_->arena().has_failed()) slots_->arena().throw_failure(*sharing_, name());
   const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
   idle_steps_.store(idle_steps, std::memory_order_relaxed);
   if (idle_steps % steps_per_look != 0) return;
@@ -260,7 +261,7 @@ void NeighborExecution::watch() {
   if (is_published_)
     for (std::size_t i = next_; i < taken_; ++i)
       if (parcels_[i].state == Parcel::State::waiting) slots_->check_giver(parcels_[i].place, who);
-  if (!has_messages_.load(std::memory_order_relaxed)) shm::look_into_mpi(comm());
+  if (!has_messages_.load(std::memory_order_relaxed)) progress_hook::look_into_mpi(comm().point_to_point);
 }
 
 void NeighborExecution::announce_backoff() noexcept {

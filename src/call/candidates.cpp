@@ -102,6 +102,7 @@ void Candidates::measure(Candidate& way) const {
 }
 
 void Candidates::add(Candidate candidate) {
+  candidate.backend = asked_;
   if (!candidate.measured) measure(candidate);
   all_.push_back(std::move(candidate));
 }

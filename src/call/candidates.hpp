@@ -56,9 +56,14 @@ class Candidates {
   /// The predicted time of a schedule over messages, in seconds.
   [[nodiscard]] double predicted(const schedules::Algorithm& algorithm);
 
+  /// Collects the candidates of a backend.
+  void ask(const Backend& backend) {
+    asked_ = &backend;
+    backend.add_candidates(*this);
+  }
   /// Gives a host-memory candidate its measured time in seconds, if there is one.
   void measure(Candidate& way) const;
-  /// Looks up the measured time of a candidate and adds the candidate.
+  /// Looks up the measured time of a candidate and adds it as one of the backend that is asked.
   void add(Candidate candidate);
   /// The fastest candidate that can be chosen so far, or null.
   [[nodiscard]] const Candidate* fastest() const;
@@ -78,6 +83,7 @@ class Candidates {
   Wiring wiring_;
   CandidatesOf others_;
   NodeTimes node_times_;
+  const Backend* asked_ = nullptr;
   std::vector<Candidate> all_;
 };
 

@@ -12,7 +12,8 @@
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "call/progress.hpp"
-#include "core/mpi_call.hpp"
+#include "check/comparison.hpp"
+#include "core/progress_hook.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail {
@@ -93,6 +94,8 @@ std::uint64_t Check::add(const CallFacts& facts, const Signature* signature, con
   Pending& call = pending_.emplace_back();
   call.number = number;
   call.record = mine_;
+  for (int r = 0; r < context_.size; ++r)
+    if (r != context_.rank) call.left.push_back(r);
   if (signature != nullptr && has_block_sizes(facts) && context_.size <= most_compared_ranks) {
     const auto ranks = static_cast<std::size_t>(context_.size);
     call.sizes.resize(2 * ranks);
@@ -124,29 +127,18 @@ void Check::go_on() {
 
 bool Check::compare_with_all(Pending& call) {
   if (!call.is_published) return false;
-  for (; call.compared < context_.size; ++call.compared) {
-    if (call.compared == context_.rank) continue;
-    const CallRecord* theirs = exchange_->find(call.number, call.compared);
-    if (theirs == nullptr) break;
-    compare_with(call, call.compared, *theirs);
-  }
-  if (call.compared == context_.size) {
-    if (!call.sizes.empty()) compare_sizes(call);
-    return true;
-  }
-  for (int r = call.compared + 1; r < context_.size; ++r)  // a late rank must not hide the difference of another
-    if (const CallRecord* theirs = r == context_.rank ? nullptr : exchange_->find(call.number, r))
-      compare_with(call, r, *theirs);
-  return false;
+  const auto find = [&](int rank) { return exchange_->find(call.number, rank); };
+  const auto compare = [&](int rank, const CallRecord& theirs) { compare_with(call, rank, theirs); };
+  if (!check::compare_with_come(call.left, find, compare)) return false;
+  if (!call.sizes.empty()) compare_sizes(call);
+  return true;
 }
 
 void Check::compare_with(const Pending& call, int rank, const CallRecord& theirs) {
   if (theirs.facts == call.record.facts) [[likely]]
     return;
-  const bool is_first = context_.rank < rank;
-  std::string a = rank_words(context_.rank, call.record);
-  std::string b = rank_words(rank, theirs);
-  std::string difference = is_first ? a + ", " + b : b + ", " + a;
+  std::string difference =
+      check::both(context_.rank, rank_words(context_.rank, call.record), rank, rank_words(rank, theirs));
   if (call_words(call.record) == call_words(theirs) && !theirs.facts.is_refused && !call.record.facts.is_refused)
     difference += ", with other counts of the blocks";
   throw_mismatch(call, difference);
@@ -197,17 +189,12 @@ void Check::settle(std::uint64_t number, std::chrono::nanoseconds timeout) {
     engine.poll();
     if (!may_spin || backoff.polls() % polls_per_look == 0) {
       context_.check_aborted();
-      look_into_mpi();
+      // Legal programs need the host MPI to progress meanwhile.
+      progress_hook::look_into_mpi(context_.point_to_point);
       if (timeout.count() > 0 && std::chrono::steady_clock::now() - begin > timeout) throw_missing(number, timeout);
     }
     if (!may_spin) Backoff::sleep();
   }
-}
-
-// Legal programs need the host MPI to progress meanwhile.
-void Check::look_into_mpi() {
-  int found = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context_.point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void Check::throw_missing(std::uint64_t number, std::chrono::nanoseconds timeout) {
@@ -218,7 +205,7 @@ void Check::throw_missing(std::uint64_t number, std::chrono::nanoseconds timeout
     if (r == context_.rank || exchange_->find(call.number, r) != nullptr) continue;
     const CallRecord* last = exchange_->last_before(call.number, r);
     missing += fmt::format("{}rank {} has not made it{}", missing.empty() ? "" : ", ", r,
-                           last == nullptr ? "" : fmt::format(" (its last: {})", words_of(*last)));
+                           last == nullptr ? "" : fmt::format(" (its last: {})", placed_words(*last)));
   }
   if (missing.empty()) missing = "this rank is too far ahead of the others";
   const std::string name = call_words(mine_);
@@ -275,11 +262,6 @@ void Check::close_channel() noexcept {
       comm_.free();
   } catch (...) {  // NOLINT(bugprone-empty-catch): the communicator is kept then
   }
-}
-
-std::string Check::words_of(const CallRecord& record) {
-  const std::string place = words(record.site);
-  return place.empty() ? call_words(record) : fmt::format("{} {}", call_words(record), place);
 }
 
 }  // namespace tutti::detail

@@ -57,8 +57,6 @@ class Check {
   [[nodiscard]] MessageCheck& messages() noexcept { return messages_; }
   /// Whether buffers are compared in whole.
   [[nodiscard]] bool all_bytes() const noexcept { return all_bytes_; }
-  /// The words for this rank's call at its place: "iallreduce(float32, count 4, sum) at heat.c:41 in step()".
-  [[nodiscard]] static std::string words_of(const CallRecord& record);
   /// The record of the call that was noted last. Only by the thread that noted it.
   [[nodiscard]] const CallRecord& last() const noexcept { return mine_; }
   [[nodiscard]] const SiteRecord& made_at() const noexcept { return made_at_; }
@@ -70,7 +68,7 @@ class Check {
     CallRecord record{};
     std::vector<std::uint64_t> sizes{};
     bool is_published = false;
-    int compared = 0;  ///< ranks, in their order
+    std::vector<int> left{};  ///< ranks that it is not compared with yet
   };
 
   std::uint64_t note_locked(const Signature& signature, const Binding& binding, bool has_stream);
@@ -85,7 +83,6 @@ class Check {
   [[noreturn]] void throw_mismatch(const Pending& call, const std::string& difference);
   [[noreturn]] void throw_missing(std::uint64_t number, std::chrono::nanoseconds timeout);
   void throw_failure_of_others();
-  void look_into_mpi();
   void close_channel() noexcept;
 
   Context& context_;

@@ -12,8 +12,7 @@ std::string words_of(const char* does, int rank, const MessageRecord& record) {
   const std::string type = record.type.kind() == DatatypeKind::bytes
                                ? fmt::format("elements of {} bytes", record.type.size())
                                : datatype_name(record.type.kind());
-  const std::string place = words(record.site);
-  return fmt::format("rank {} {} {} (count {}){}{}", rank, does, type, record.count, place.empty() ? "" : " ", place);
+  return with_place(fmt::format("rank {} {} {} (count {})", rank, does, type, record.count), words(record.site));
 }
 
 }  // namespace

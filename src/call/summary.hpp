@@ -9,7 +9,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "core/stopwatch.hpp"
 #include "operation/binding.hpp"
 #include "operation/signature.hpp"
 
@@ -26,20 +25,6 @@ struct Tally {
     bytes.fetch_add(its_bytes, std::memory_order_relaxed);
     nanoseconds.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
   }
-};
-
-/// Counts a blocking call, with the time from here to the end of the scope.
-class CountedCall {
- public:
-  CountedCall(Tally& tally, std::uint64_t bytes) : tally_(tally), bytes_(bytes) {}
-  ~CountedCall() { tally_.add(bytes_, watch_.seconds()); }
-  CountedCall(const CountedCall&) = delete;
-  CountedCall& operator=(const CountedCall&) = delete;
-
- private:
-  Tally& tally_;
-  std::uint64_t bytes_;
-  Stopwatch watch_{};
 };
 
 /// The calls of this process, for TUTTI_LOG=summary.

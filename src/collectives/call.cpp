@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <optional>
 #include <tutti/error.hpp>
 
 #include "backends/prepare_device.hpp"
@@ -12,16 +12,14 @@
 #include "call/check.hpp"
 #include "call/known_calls.hpp"
 #include "call/progress.hpp"
-#include "call/summary.hpp"
 #include "call/trial.hpp"
-#include "collectives/checked_execution.hpp"
+#include "collectives/observers.hpp"
 #include "collectives/repeat.hpp"
 #include "collectives/services.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
 #include "device/beside_captures.hpp"
 #include "device/runtime.hpp"
-#include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
 #include "planner/overrides.hpp"
 #include "planner/planner.hpp"
@@ -162,39 +160,30 @@ void judge(Context& comm, Trial& trial, std::span<const double> slowest) {
   }
 }
 
-Tally& tally_of(const Context& comm, const Signature& signature, const std::string& way, std::uint64_t bytes) {
-  return comm.summary->tally_of(operation_name(signature.operation), signature.kind, way, bytes);
-}
-
-/// Does some work and counts it with its time.
-template <typename Work>
-auto counted(Context& comm, const CheckedCall& call, const std::string& way, const Work& work) {
-  const std::uint64_t bytes = bytes_of(call.signature, call.binding);
-  const CountedCall counter(tally_of(comm, call.signature, way, bytes), bytes);
-  return work();
-}
-
 /// What the flight recorder writes of a call, which takes its number.
-flight::Facts facts_of(Context& comm, const CheckedCall& call, const Plan& plan) {
-  constexpr std::array forms = {flight::Form::blocking, flight::Form::nonblocking, flight::Form::init};
+flight::Facts facts_of(Context& comm, const CheckedCall& call, const Plan& way) {
   const Signature& signature = call.signature;
-  const Plan& way = plan.trial ? *plan.trial->way() : plan;
   return {.bytes = bytes_of(signature, call.binding),
           .communicator = comm.flight.row(),
           .sequence = comm.flight.next_sequence(),
           .peer = has_root(signature.operation) ? signature.root : -1,
           .way = way.way_text,
           .call = flight::call_of(signature.operation),
-          .form = forms[static_cast<std::size_t>(signature.kind)],
+          .form = form_of(signature.kind),
           .type = signature.operation == Operation::barrier ? std::uint8_t{0}
                                                             : static_cast<std::uint8_t>(signature.type.kind()),
           .op = combines(signature.operation) ? static_cast<std::uint8_t>(signature.op) : std::uint8_t{0}};
 }
 
-flight::Note noted(Context& comm, const CheckedCall& call, const Plan& plan, flight::State state) {
-  flight::Recorder* recorder = comm.flight.recorder();
-  if (recorder == nullptr) return {};
-  return {recorder, recorder->begin(facts_of(comm, call, plan), state)};
+Observers observers_of(Context& comm, const CheckedCall& call, const Plan& plan) {
+  const Signature& signature = call.signature;
+  const Plan& way = plan.trial ? *plan.trial->way() : plan;
+  Observers by;
+  if (comm.summary != nullptr) [[unlikely]]
+    by.count(*comm.summary, operation_name(signature.operation), signature.kind, way.way,
+             bytes_of(signature, call.binding));
+  by.note = noted(comm, signature.kind, [&] { return facts_of(comm, call, way); });
+  return by;
 }
 
 void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
@@ -204,17 +193,6 @@ void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding,
   else
     run_plan(comm, plan, std::move(binding), options);
   if (is_meeting && comm->trials.has_waiting()) judge_heats(comm, options);
-}
-
-void run_counted(const ContextPtr& comm, const PlanPtr& kept, CheckedCall&& call, const CallOptions& options) {
-  const PlanPtr plan = kept;
-  const std::string way = plan->trial ? plan->trial->way()->way : plan->way;
-  counted(*comm, call, way, [&] { run_planned(comm, plan, std::move(call.binding), options); });
-}
-
-Request start_counted(const ContextPtr& comm, const PlanPtr& plan, CheckedCall&& call, const CallOptions& options) {
-  const PlanPtr kept = plan;
-  return counted(*comm, call, kept->way, [&] { return start_plan(comm, kept, std::move(call.binding), options); });
 }
 
 }  // namespace
@@ -234,14 +212,9 @@ bool has_stream(const Options& options) { return options.stream.kind != StreamKi
 /// For check mode: no outstanding call may use the memory of a new one. Tells the other ranks if it is refused.
 void refuse_overlap(Context& comm, const CheckedCall& call, const BufferUses& uses) {
   if (!has_outstanding_calls()) return;
-  try {
-    CallRecord record;
-    record.facts = facts_of(call.signature, call.binding, false);
-    require_free(comm, uses, {call_words(record), {}});
-  } catch (...) {
-    comm.refuse(flight::call_of(call.signature.operation));
-    throw;
-  }
+  CallRecord record;
+  record.facts = facts_of(call.signature, call.binding, false);
+  require_free(comm, uses, call_words(record), [&] { comm.refuse(record.facts.call); });
 }
 
 /// The memory that a call uses; of a call whose buffers have layouts none, because it uses copies.
@@ -268,6 +241,16 @@ ReceiveShadows shadow_output(const Context& comm, const BufferUses& uses, Bindin
   comm.check->meet(call.signature, call.binding, has_stream(options), own.timeout);
 }
 
+/// A nonblocking or persistent call in check mode, which tells the others of it.
+[[gnu::noinline]] Watch watch_call(Context& comm, CheckedCall& call, const Options& options) {
+  comm.check_usable();
+  BufferUses uses = uses_of(comm, call);
+  refuse_overlap(comm, call, uses);
+  const std::uint64_t number = comm.check->note(call.signature, call.binding, has_stream(options));
+  ReceiveShadows shadows = shadow_output(comm, uses, call.binding);
+  return watch_of(comm, number, std::move(uses), std::move(shadows));
+}
+
 /// A blocking call whose buffers have layouts. After a failure other ranks may still use the copies.
 void run_packed(const Communicator& comm, CheckedCall&& call, const Options& options) {
   const std::unique_ptr<Packing> packing = std::move(call.packing);
@@ -287,33 +270,17 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, CheckedCa
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, kind, *comm, options);
   CallOptions own = call_options(*comm, options);
-  BufferUses uses;
-  ReceiveShadows shadows;
-  std::uint64_t number = 0;
-  if (comm->check != nullptr) [[unlikely]] {
-    comm->check_usable();
-    uses = uses_of(*comm, call);
-    refuse_overlap(*comm, call, uses);
-    number = comm->check->note(call.signature, call.binding, has_stream(options));
-    shadows = shadow_output(*comm, uses, call.binding);
-  }
+  std::optional<Watch> watch;
+  if (comm->check != nullptr) [[unlikely]]
+    watch = watch_call(*comm, call, options);
   const PlanPtr& plan = plan_for(*comm, call, own);
   if (kind == CallKind::nonblocking) refuse_stalling(*comm, *plan);
-  const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
-  Tally* tally = comm->summary == nullptr ? nullptr : &tally_of(*comm, call.signature, plan->way, bytes);
-  const flight::Note note =
-      noted(*comm, call, *plan, kind == CallKind::persistent ? flight::State::running : flight::State::outstanding);
-  flight::Recording recording(note);
-  auto execution = make_execution(comm, plan, std::move(call.binding), own);
-  if (call.packing) execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
-  if (comm->check != nullptr) [[unlikely]] {
-    const CallRecord& noted = comm->check->last();
-    execution = std::make_shared<CheckedExecution>(comm, std::move(execution), std::move(uses), std::move(shadows),
-                                                   CallWords{call_words(noted), noted.site}, number);
-  }
-  if (tally != nullptr) execution->count_in(*tally, bytes);
-  hand_over(recording, note, kind, *execution);
-  return execution;
+  return make_observed(comm, kind, observers_of(*comm, call, *plan), std::move(watch), [&] {
+    auto execution = make_execution(comm, plan, std::move(call.binding), own);
+    if (call.packing)
+      execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
+    return execution;
+  });
 }
 
 void run_call(const ContextPtr& comm, CheckedCall&& call, const Options& options, const Repeatable* made) {
@@ -322,14 +289,11 @@ void run_call(const ContextPtr& comm, CheckedCall&& call, const Options& options
   if (comm->check != nullptr) [[unlikely]]
     check_blocking(*comm, call, options, own);
   const PlanPtr& plan = plan_for(*comm, call, own);
-  const flight::Note note = noted(*comm, call, *plan, flight::State::running);
-  flight::Recording recording(note);
-  if (made != nullptr) made->keep(*comm, call, plan, note);
-  if (comm->summary != nullptr)
-    run_counted(comm, plan, std::move(call), own);
-  else
-    run_planned(comm, plan, std::move(call.binding), own);
-  recording.succeed();
+  const Observers by = observers_of(*comm, call, *plan);
+  Observed observed(by);
+  if (made != nullptr) made->keep(*comm, call, plan, by.note);
+  run_planned(comm, plan, std::move(call.binding), own);
+  observed.succeed();
 }
 
 Request start_call(const Communicator& communicator, CheckedCall&& call, const Options& options,
@@ -341,12 +305,12 @@ Request start_call(const Communicator& communicator, CheckedCall&& call, const O
   CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, own);
   refuse_stalling(*comm, *plan);
-  own.note = noted(*comm, call, *plan, flight::State::outstanding);
-  flight::Recording recording(own.note);
+  const Observers by = observers_of(*comm, call, *plan);
+  Observed observed(by);
+  own.note = by.note;
   if (made != nullptr) made->keep(*comm, call, plan, own.note);
-  Request request = comm->summary == nullptr ? start_plan(comm, plan, std::move(call.binding), own)
-                                             : start_counted(comm, plan, std::move(call), own);
-  recording.hand_over();
+  Request request = start_plan(comm, plan, std::move(call.binding), own);
+  observed.hand_over();
   return request;
 }
 

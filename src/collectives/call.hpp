@@ -55,16 +55,4 @@ void run(const Communicator& comm, CheckedCall&& call, const Options& options, c
 /// Throws if the timeout is negative or the stream cannot be used.
 [[nodiscard]] CallOptions call_options(const Context& comm, const Options& options);
 
-/// Leaves the flight recorder's note of a nonblocking call to its execution. A persistent call is done when it is made,
-/// and its execution records the starts.
-inline void hand_over(flight::Recording& recording, const flight::Note& note, CallKind kind, Execution& execution) {
-  if (kind == CallKind::persistent) {
-    execution.record_starts(note);
-    recording.succeed();
-  } else {
-    execution.keep(note);
-    recording.hand_over();
-  }
-}
-
 }  // namespace tutti::detail

@@ -13,10 +13,7 @@
 namespace tutti::detail {
 namespace {
 
-std::string with_place(const CallWords& call) {
-  const std::string place = words(call.site);
-  return place.empty() ? call.call : fmt::format("{} {}", call.call, place);
-}
+std::string words_of(const CallWords& call) { return with_place(call.call, words(call.site)); }
 
 std::string first_word(const std::string& call) { return call.substr(0, call.find('(')); }
 
@@ -27,31 +24,20 @@ void require_free(const Context& comm, const BufferUses& uses, const CallWords& 
   if (other.empty()) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{}, {}: {} {}, which is outstanding; wait for that call first, or pass other memory",
-                          first_word(call.call), comm.describe(), with_place(call), other));
+                          first_word(call.call), comm.describe(), words_of(call), other));
 }
 
-CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses,
-                                   ReceiveShadows shadows, CallWords words, std::uint64_t number)
-    : Execution(std::move(comm), {}, inner->persistent()),
-      inner_(std::move(inner)),
-      uses_(std::move(uses)),
-      shadows_(std::move(shadows)),
-      words_(std::move(words)),
-      number_(number) {
-  watch();
-  enlist();
+Watch watch_of(const Context& comm, std::uint64_t number, BufferUses&& uses, ReceiveShadows&& shadows) {
+  const CallRecord& record = comm.check->last();
+  return {std::move(uses), std::move(shadows), {call_words(record), record.site}, number, nullptr};
 }
 
-CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses,
-                                   ReceiveShadows shadows, CallWords words, std::unique_ptr<ComparedMessages> messages)
+CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, Watch&& watch)
     : Execution(std::move(comm), {}, inner->persistent()),
       inner_(std::move(inner)),
-      uses_(std::move(uses)),
-      shadows_(std::move(shadows)),
-      words_(std::move(words)),
-      messages_(std::move(messages)),
-      is_compared_(true) {
-  watch();
+      watch_(std::move(watch)),
+      is_compared_(!watch_.number) {
+  Execution::watch();
   enlist();
 }
 
@@ -59,17 +45,17 @@ CheckedExecution::~CheckedExecution() { delist(); }
 
 bool CheckedExecution::begin() {
   is_seen_ = false;
-  if (persistent()) require_free(comm(), uses_, words_, this);
+  if (persistent()) require_free(comm(), watch_.uses, watch_.words, this);
   fingerprints_.clear();
-  for (const Bytes& bytes : uses_.read) fingerprints_.push_back(fingerprint(bytes, comm().check->all_bytes()));
-  for (const auto& shadow : shadows_) shadow->begin();
-  if (messages_ != nullptr) messages_->begin();
+  for (const Bytes& bytes : watch_.uses.read) fingerprints_.push_back(fingerprint(bytes, comm().check->all_bytes()));
+  for (const auto& shadow : watch_.shadows) shadow->begin();
+  if (watch_.messages != nullptr) watch_.messages->begin();
   inner_->start();
   return step();
 }
 
 bool CheckedExecution::compare() {
-  if (!is_compared_ && !progress_hook::is_inside()) is_compared_ = comm().check->compare(*number_);
+  if (!is_compared_ && !progress_hook::is_inside()) is_compared_ = comm().check->compare(*watch_.number);
   return is_compared_;
 }
 
@@ -78,35 +64,35 @@ bool CheckedExecution::step() {
   if (!inner_->poll()) return false;
   inner_->rethrow();
   if (!is_compared) return false;
-  for (const auto& shadow : shadows_) shadow->end();
+  for (const auto& shadow : watch_.shadows) shadow->end();
   status_ = inner_->status();
   inner_->acknowledge();
-  if (messages_ != nullptr) messages_->end(status_);
+  if (watch_.messages != nullptr) watch_.messages->end(status_);
   return true;
 }
 
 void CheckedExecution::verify() const {
   is_seen_ = true;
   for (std::size_t i = 0; i < fingerprints_.size(); ++i) {
-    if (fingerprint(uses_.read[i], comm().check->all_bytes()) == fingerprints_[i]) continue;
+    if (fingerprint(watch_.uses.read[i], comm().check->all_bytes()) == fingerprints_[i]) continue;
     throw_changed("send", "change it only after the wait");
   }
-  for (const auto& shadow : shadows_)
+  for (const auto& shadow : watch_.shadows)
     if (shadow->is_changed()) throw_changed("receive", "use it only after the wait");
 }
 
 void CheckedExecution::throw_changed(std::string_view buffer, std::string_view remedy) const {
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{}, {}: the {} buffer changed before the call was complete: {}; {}", first_word(words_.call),
-                          comm().describe(), buffer, with_place(words_), remedy));
+              fmt::format("{}, {}: the {} buffer changed before the call was complete: {}; {}",
+                          first_word(watch_.words.call), comm().describe(), buffer, words_of(watch_.words), remedy));
 }
 
-std::string CheckedExecution::words() const { return with_place(words_); }
+std::string CheckedExecution::words() const { return words_of(watch_.words); }
 
 void CheckedExecution::cancel() noexcept {
   drop_part(*inner_);
-  for (const auto& shadow : shadows_) defer_free(shadow->memory());
-  if (messages_ != nullptr) messages_->give_up();
+  for (const auto& shadow : watch_.shadows) defer_free(shadow->memory());
+  if (watch_.messages != nullptr) watch_.messages->give_up();
 }
 
 }  // namespace tutti::detail

@@ -27,16 +27,23 @@ struct CallWords {
   SiteRecord site{};
 };
 
+/// A call as check mode watches it on this rank.
+struct Watch {
+  BufferUses uses{};
+  ReceiveShadows shadows{};  ///< those that its execution writes
+  CallWords words{};
+  std::optional<std::uint64_t> number{};         ///< of a collective, in the communicator's check
+  std::unique_ptr<ComparedMessages> messages{};  ///< null: a collective
+};
+
+/// The watch of the collective that this rank has just told the others of, under that number.
+[[nodiscard]] Watch watch_of(const Context& comm, std::uint64_t number, BufferUses&& uses, ReceiveShadows&& shadows);
+
 /// An execution in check mode: runs another one, compares its call with those of the other ranks, and watches its
 /// buffers from the start until its owner has seen the end.
 class CheckedExecution final : public Execution, public OutstandingCall {
  public:
-  /// A collective call. shadows: those that the inner execution writes. number: in the communicator's check.
-  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, ReceiveShadows shadows,
-                   CallWords words, std::uint64_t number);
-  /// Messages.
-  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, ReceiveShadows shadows,
-                   CallWords words, std::unique_ptr<ComparedMessages> messages);
+  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, Watch&& watch);
   ~CheckedExecution() override;
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
@@ -44,7 +51,7 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   void backoff() noexcept override { inner_->backoff(); }
   /// The call moves data there, and is compared in the library's own calls.
   [[nodiscard]] bool goes_on_inside_mpi() const noexcept override {
-    return messages_ == nullptr && inner_->goes_on_inside_mpi();
+    return watch_.messages == nullptr && inner_->goes_on_inside_mpi();
   }
   bool order_before(device::StreamHandle stream) override { return is_compared_ && inner_->order_before(stream); }
   [[nodiscard]] bool will_order() const noexcept override { return is_compared_ && inner_->will_order(); }
@@ -56,23 +63,19 @@ class CheckedExecution final : public Execution, public OutstandingCall {
     return phase() == Phase::active || (phase() == Phase::done && !is_seen_ && !is_given_up_);
   }
   [[nodiscard]] std::string words() const override;
-  [[nodiscard]] const BufferUses& uses() const override { return uses_; }
+  [[nodiscard]] const BufferUses& uses() const override { return watch_.uses; }
 
  private:
   bool begin() override;
   bool step() override;
   void cancel() noexcept override;
   /// The other ranks of a collective begin it.
-  [[nodiscard]] bool breaks_communicator() const noexcept override { return number_.has_value(); }
+  [[nodiscard]] bool breaks_communicator() const noexcept override { return watch_.number.has_value(); }
   [[nodiscard]] bool compare();
   [[noreturn]] void throw_changed(std::string_view buffer, std::string_view remedy) const;
 
   std::shared_ptr<Execution> inner_;
-  BufferUses uses_;
-  ReceiveShadows shadows_;
-  CallWords words_;
-  std::optional<std::uint64_t> number_{};         ///< of a collective call
-  std::unique_ptr<ComparedMessages> messages_{};  ///< null: a collective call
+  Watch watch_;
   std::vector<std::uint64_t> fingerprints_{};
   bool is_compared_ = false;
   mutable std::atomic<bool> is_seen_{false};
@@ -83,5 +86,15 @@ class CheckedExecution final : public Execution, public OutstandingCall {
 /// writes it. call: in words, for the text.
 void require_free(const Context& comm, const BufferUses& uses, const CallWords& call,
                   const OutstandingCall* self = nullptr);
+/// The same for a collective; refuse() tells the other ranks before the throw.
+template <typename Refuse>
+void require_free(const Context& comm, const BufferUses& uses, std::string call, const Refuse& refuse) {
+  try {
+    require_free(comm, uses, CallWords{std::move(call), {}});
+  } catch (...) {
+    refuse();
+    throw;
+  }
+}
 
 }  // namespace tutti::detail

@@ -14,9 +14,8 @@
 #include "backends/neighborhood.hpp"
 #include "call/check.hpp"
 #include "call/progress.hpp"
-#include "call/summary.hpp"
 #include "collectives/call.hpp"
-#include "collectives/checked_execution.hpp"
+#include "collectives/observers.hpp"
 #include "collectives/overlap.hpp"
 
 namespace tutti {
@@ -228,22 +227,23 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
-Tally& tally_of(Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  const std::string_view way = neighbor_way(comm);
-  return comm.summary->tally_of(operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way), bytes);
+flight::Facts facts_of(Context& comm, const NeighborExchange& exchange, CallKind kind, std::string_view way) {
+  return {.bytes = bytes_of(exchange),
+          .communicator = comm.flight.row(),
+          .sequence = comm.flight.next_sequence(),
+          .way = way.empty() ? flight::TextNumber{0} : comm.flight.recorder()->text(way),
+          .call = exchange.call,
+          .form = form_of(kind)};
 }
 
-flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
-  flight::Recorder* recorder = comm.flight.recorder();
-  if (recorder == nullptr) return {};
+Observers observers_of(Context& comm, const NeighborExchange& exchange, CallKind kind) {
   const std::string_view way = neighbor_way(comm);
-  const flight::Facts facts{.bytes = bytes_of(exchange),
-                            .communicator = comm.flight.row(),
-                            .sequence = comm.flight.next_sequence(),
-                            .way = way.empty() ? flight::TextNumber{0} : recorder->text(way),
-                            .call = exchange.call,
-                            .form = form};
-  return {recorder, recorder->begin(facts, state)};
+  Observers by;
+  if (comm.summary != nullptr) [[unlikely]]
+    by.count(*comm.summary, operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way),
+             bytes_of(exchange));
+  by.note = noted(comm, kind, [&] { return facts_of(comm, exchange, kind, way); });
+  return by;
 }
 
 /// The blocks of an exchange that have no layout.
@@ -260,12 +260,8 @@ BufferUses uses_of(const NeighborExchange& exchange) {
 BufferUses checked_uses(Context& context, const NeighborExchange& exchange) {
   context.check_usable();
   BufferUses uses = uses_of(exchange);
-  try {
-    require_free(context, uses, {std::string(exchange.name) + "()", {}});
-  } catch (...) {
-    refuse_neighbor_exchange(context, exchange.call);
-    throw;
-  }
+  require_free(context, uses, std::string(exchange.name) + "()",
+               [&] { refuse_neighbor_exchange(context, exchange.call); });
   return uses;
 }
 
@@ -274,39 +270,22 @@ void run_exchange(const ContextPtr& context, NeighborExchange&& exchange, const 
     (void)checked_uses(*context, exchange);
     context->check->meet(exchange.call, call_options(*context, options).timeout);
   }
-  std::optional<CountedCall> counter;
-  if (context->summary != nullptr) [[unlikely]] {
-    const std::uint64_t bytes = bytes_of(exchange);
-    counter.emplace(tally_of(*context, exchange, CallKind::blocking, bytes), bytes);
-  }
-  flight::Recording recording(noted(*context, exchange, flight::Form::blocking, flight::State::running));
+  const Observers by = observers_of(*context, exchange, CallKind::blocking);
+  Observed observed(by);
   run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
-  recording.succeed();
+  observed.succeed();
 }
 
 std::shared_ptr<Execution> make_exchange(const ContextPtr& context, NeighborExchange&& exchange, CallKind kind,
                                          const Options& options) {
-  const std::uint64_t bytes = context->summary == nullptr ? 0 : bytes_of(exchange);
-  Tally* const tally = context->summary == nullptr ? nullptr : &tally_of(*context, exchange, kind, bytes);
-  const bool is_kept = kind == CallKind::persistent;
-  const flight::Note note = noted(*context, exchange, is_kept ? flight::Form::init : flight::Form::nonblocking,
-                                  is_kept ? flight::State::running : flight::State::outstanding);
-  flight::Recording recording(note);
-  BufferUses uses;
-  std::uint64_t number = 0;
+  std::optional<Watch> watch;
   if (context->check != nullptr) [[unlikely]] {
-    uses = checked_uses(*context, exchange);
-    number = context->check->note(exchange.call, kind);
+    BufferUses uses = checked_uses(*context, exchange);
+    watch = watch_of(*context, context->check->note(exchange.call, kind), std::move(uses), {});
   }
-  auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
-  if (context->check != nullptr) [[unlikely]] {
-    const CallRecord& noted = context->check->last();
-    execution = std::make_shared<CheckedExecution>(context, std::move(execution), std::move(uses), ReceiveShadows{},
-                                                   CallWords{call_words(noted), noted.site}, number);
-  }
-  if (tally != nullptr) execution->count_in(*tally, bytes);
-  hand_over(recording, note, kind, *execution);
-  return execution;
+  return make_observed(context, kind, observers_of(*context, exchange, kind), std::move(watch), [&] {
+    return make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
+  });
 }
 
 /// The execution of a nonblocking or persistent call. The caller starts it.

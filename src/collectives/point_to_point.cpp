@@ -10,8 +10,7 @@
 #include "call/check.hpp"
 #include "call/progress.hpp"
 #include "collectives/call.hpp"
-#include "collectives/checked_execution.hpp"
-#include "collectives/compared_messages.hpp"
+#include "collectives/observers.hpp"
 #include "collectives/transfers.hpp"
 
 namespace tutti {
@@ -190,38 +189,18 @@ BufferUses uses_of(const PointToPoints& transfers) {
   return uses;
 }
 
-/// For check mode: the messages of a call, in the order in which they are posted.
-std::unique_ptr<ComparedMessages> compared(const ContextPtr& comm, std::string_view call,
-                                           const PointToPoints& transfers, const SiteRecord& site, bool matches_late) {
-  auto messages = std::make_unique<ComparedMessages>(comm, call, site, matches_late);
-  for (const PointToPoint& t : transfers) messages->add(t.is_recv, t.peer, t.tag, t.type, t.bytes / t.type.size());
-  return messages;
-}
-
-/// The execution of a nonblocking or persistent operation; in check mode one that watches its buffers.
-std::shared_ptr<Execution> make_watched(const std::shared_ptr<Context>& comm, std::string_view call,
-                                        PointToPoints&& transfers, CallKind kind, const Options& options) {
-  if (comm->check == nullptr) [[likely]]
-    return make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options));
-  BufferUses uses = uses_of(transfers);
-  CallWords words{std::string(call) + "()", record_of(take_site())};
-  if (kind == CallKind::nonblocking) require_free(*comm, uses, words);
-  auto messages = compared(comm, call, transfers, words.site, false);
-  ReceiveShadows shadows = shadow_receives(*comm, transfers);
-  return std::make_shared<CheckedExecution>(
-      comm, make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options)), std::move(uses),
-      std::move(shadows), std::move(words), std::move(messages));
-}
-
-/// For check mode: the messages of a blocking call, which is about to post them.
-[[gnu::noinline]] std::unique_ptr<ComparedMessages> begun(const ContextPtr& comm, std::string_view call,
-                                                          const PointToPoints& transfers) {
-  const CallWords words{std::string(call) + "()", record_of(take_site())};
-  require_free(*comm, uses_of(transfers), words);
+/// For check mode: an operation, whose messages are in the order in which they are posted. Receives that the program
+/// waits for later get shadows.
+[[gnu::noinline]] Watch watch_of(const ContextPtr& comm, std::string_view call, PointToPoints& transfers,
+                                 CallKind kind) {
+  Watch watch{.uses = uses_of(transfers), .words = {std::string(call) + "()", record_of(take_site())}};
+  if (kind != CallKind::persistent) require_free(*comm, watch.uses, watch.words);
   const bool matches_late = transfers.size() > 0 && transfers.begin()->matches_first;
-  auto messages = compared(comm, call, transfers, words.site, matches_late);
-  messages->begin();
-  return messages;
+  watch.messages = std::make_unique<ComparedMessages>(comm, call, watch.words.site, matches_late);
+  for (const PointToPoint& t : transfers)
+    watch.messages->add(t.is_recv, t.peer, t.tag, t.type, t.bytes / t.type.size());
+  if (kind != CallKind::blocking) watch.shadows = shadow_receives(*comm, transfers);
+  return watch;
 }
 
 /// Peers and tags as the flight recorder has them.
@@ -229,8 +208,8 @@ std::int32_t recorded_peer(int peer) { return peer == MPI_ANY_SOURCE ? flight::a
 std::int32_t recorded_tag(int tag) { return tag == MPI_ANY_TAG ? flight::any : tag; }
 
 /// What the flight recorder writes of messages; of several with other peers, only their bytes.
-flight::Facts facts_of(const Context& comm, flight::Form form, const PointToPoints& transfers) {
-  flight::Facts facts{.communicator = comm.flight.row(), .call = flight::Call::group, .form = form};
+flight::Facts facts_of(const Context& comm, CallKind kind, const PointToPoints& transfers) {
+  flight::Facts facts{.communicator = comm.flight.row(), .call = flight::Call::group, .form = form_of(kind)};
   for (const PointToPoint& transfer : transfers) facts.bytes += transfer.bytes;
   if (transfers.size() != 1) return facts;
   const PointToPoint& only = *transfers.begin();
@@ -247,13 +226,22 @@ void trace_group(const flight::Note& note, const PointToPoints& transfers) {
     note.recorder->log()->add_transfer(slot, one.is_recv, one.peer, one.tag, one.bytes);
 }
 
-flight::Note noted(const Context& comm, flight::Form form, flight::State state, const PointToPoints& transfers) {
-  flight::Recorder* recorder = comm.flight.recorder();
-  if (recorder == nullptr) return {};
-  const flight::Note note{recorder, recorder->begin(facts_of(comm, form, transfers), state)};
-  if (recorder->log() != nullptr && transfers.size() != 1) [[unlikely]]
-    trace_group(note, transfers);
-  return note;
+Observers observers_of(const Context& comm, CallKind kind, const PointToPoints& transfers) {
+  const Observers by{.note = noted(comm, kind, [&] { return facts_of(comm, kind, transfers); })};
+  if (by.note.recorder != nullptr && by.note.recorder->log() != nullptr && transfers.size() != 1) [[unlikely]]
+    trace_group(by.note, transfers);
+  return by;
+}
+
+/// The execution of a nonblocking or persistent operation.
+std::shared_ptr<Execution> make_messages(const ContextPtr& comm, std::string_view call, PointToPoints&& transfers,
+                                         CallKind kind, const Options& options) {
+  std::optional<Watch> watch;
+  if (comm->check != nullptr) [[unlikely]]
+    watch = watch_of(comm, call, transfers, kind);
+  return make_observed(comm, kind, observers_of(*comm, kind, transfers), std::move(watch), [&] {
+    return make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options));
+  });
 }
 
 }  // namespace
@@ -262,12 +250,13 @@ Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   if (put_recvs_first(transfers) == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
-  const auto messages = comm->check == nullptr ? nullptr : begun(comm, call, transfers);
-  const flight::Note note = noted(*comm, flight::Form::blocking, flight::State::running, transfers);
-  flight::Recording recording(note);
+  const auto messages = comm->check == nullptr ? nullptr : watch_of(comm, call, transfers, CallKind::blocking).messages;
+  if (messages != nullptr) messages->begin();
+  const Observers by = observers_of(*comm, CallKind::blocking, transfers);
+  Observed observed(by);
   const Status status = drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
-  note.came_from(status.source, status.tag);
-  recording.succeed();
+  by.note.came_from(status.source, status.tag);
+  observed.succeed();
   if (messages != nullptr) messages->end(status);
   return status;
 }
@@ -275,22 +264,15 @@ Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call
 Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                         const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
-  const flight::Note note = noted(*comm, flight::Form::nonblocking, flight::State::outstanding, transfers);
-  flight::Recording recording(note);
-  auto execution = make_watched(comm, call, std::move(transfers), CallKind::nonblocking, options);
-  hand_over(recording, note, CallKind::nonblocking, *execution);
-  return ProgressEngine::instance().launch(std::move(execution));
+  return ProgressEngine::instance().launch(
+      make_messages(comm, call, std::move(transfers), CallKind::nonblocking, options));
 }
 
 Request prepare_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                           const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   comm->check_usable();
-  const flight::Note note = noted(*comm, flight::Form::init, flight::State::running, transfers);
-  flight::Recording recording(note);
-  auto execution = make_watched(comm, call, std::move(transfers), CallKind::persistent, options);
-  hand_over(recording, note, CallKind::persistent, *execution);
-  return Request(std::move(execution));
+  return Request(make_messages(comm, call, std::move(transfers), CallKind::persistent, options));
 }
 
 namespace {
@@ -317,15 +299,15 @@ using RecvSide = Side<Buffer>;
 /// Writes one side of a blocking call to the flight recorder; null: there is none.
 template <typename AnyBuffer>
 flight::Note noted(const Context& comm, flight::Call call, const Side<AnyBuffer>* side) {
-  flight::Recorder* recorder = comm.flight.recorder();
-  if (recorder == nullptr || side == nullptr) return {};
-  const flight::Facts facts{.bytes = side->buffer.count * side->buffer.type.size(),
-                            .communicator = comm.flight.row(),
-                            .peer = recorded_peer(mpi_peer(side->peer)),
-                            .tag = recorded_tag(mpi_tag(side->tag)),
-                            .call = call,
-                            .type = static_cast<std::uint8_t>(side->buffer.type.kind())};
-  return {recorder, recorder->begin(facts, flight::State::running)};
+  if (side == nullptr) return {};
+  return noted(comm, CallKind::blocking, [&] {
+    return flight::Facts{.bytes = side->buffer.count * side->buffer.type.size(),
+                         .communicator = comm.flight.row(),
+                         .peer = recorded_peer(mpi_peer(side->peer)),
+                         .tag = recorded_tag(mpi_tag(side->tag)),
+                         .call = call,
+                         .type = static_cast<std::uint8_t>(side->buffer.type.kind())};
+  });
 }
 
 [[gnu::noinline]] Status go_on(const ContextPtr& comm, std::string_view call, const SendSide* send,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/host_mpi.hpp"
+#include "core/mpi_call.hpp"
 
 // libtutti-mpi is loaded into programs without an MPI too, where an address that is needed would end them: this one is
 // not, and nothing else refers to it.
@@ -160,6 +161,12 @@ void end() noexcept {
 }
 
 bool is_armed() noexcept { return armed.load(); }
+
+void look_into_mpi(MPI_Comm comm) {
+  if (is_inside()) return;
+  int found = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
 
 int test(MPI_Request& request, int& done, MPI_Status* status) noexcept {
   done = 0;

@@ -52,6 +52,10 @@ class Pause {
   Pause& operator=(const Pause&) = delete;
 };
 
+/// Gives the MPI a chance to progress, which a rank inside it may need from this one, by a look for messages; nothing
+/// inside a step.
+void look_into_mpi(MPI_Comm comm);
+
 /// MPI_Test. Inside a step it only looks whether the request is complete, if the MPI can tell that without progress.
 [[nodiscard]] int test(MPI_Request& request, int& done, MPI_Status* status) noexcept;
 

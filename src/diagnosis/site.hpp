@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace tutti::detail {
 
@@ -48,6 +49,11 @@ void set_site(const char* file, int line, const char* function) noexcept;
 /// "at heat.c:41 in step()", or "at heat+0x11f3" where no more is known; empty if nothing is. Reads addresses by
 /// addr2line, in a process of its own, so call it for messages only.
 [[nodiscard]] std::string words(const SiteRecord& site);
+
+/// A text and the words of a site, if they say anything: "bcast() at heat.c:41".
+[[nodiscard]] inline std::string with_place(std::string text, const std::string& place) {
+  return place.empty() ? std::move(text) : std::move(text) + ' ' + place;
+}
 
 /// Sets the address and the frames of a site from this thread's stack, from the first frame outside of the library on.
 /// To unwind takes a microsecond or more, so the last walks of a thread are remembered: one whose return addresses all

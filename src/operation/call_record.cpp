@@ -112,11 +112,9 @@ std::string call_words(const CallRecord& record) {
 }
 
 std::string rank_words(int rank, const CallRecord& record) {
-  const std::string place = words(record.site);
-  if (record.facts.is_refused)
-    return fmt::format("rank {} has refused its {} with an error{}{}", rank, flight::call_name(record.facts.call),
-                       place.empty() ? "" : " ", place);
-  return fmt::format("rank {} calls {}{}{}", rank, call_words(record), place.empty() ? "" : " ", place);
+  if (!record.facts.is_refused) return fmt::format("rank {} calls {}", rank, placed_words(record));
+  return with_place(fmt::format("rank {} has refused its {} with an error", rank, flight::call_name(record.facts.call)),
+                    words(record.site));
 }
 
 std::string size_difference(const CallFacts& facts, int a, const BlockSizes& of_a, int b, const BlockSizes& of_b) {

@@ -69,6 +69,10 @@ void write_block_sizes(const Signature& signature, const Binding& binding, std::
 
 /// "iallreduce(float32, count 100, sum)".
 [[nodiscard]] std::string call_words(const CallRecord& record);
+/// "iallreduce(float32, count 100, sum) at heat.c:41 in step()".
+[[nodiscard]] inline std::string placed_words(const CallRecord& record) {
+  return with_place(call_words(record), words(record.site));
+}
 /// "rank 2 calls bcast(int32, count 1, root 0) at heat.c:57 in init()".
 [[nodiscard]] std::string rank_words(int rank, const CallRecord& record);
 

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<Candidate> collected(const Signature& signature, const Machine& machine) {
   Candidates all(signature, machine, collected);
-  for (const Backend* backend : backends()) backend->add_candidates(all);
+  for (const Backend* backend : backends()) all.ask(*backend);
   return std::move(all).take();
 }
 

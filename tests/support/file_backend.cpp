@@ -197,7 +197,6 @@ void add_candidates(Candidates& all) {
   for (const schedules::Algorithm& algorithm : schedules::algorithms_of(all.signature().operation)) {
     if (!why_wrong(algorithm, all.signature(), all.wiring().spread).empty()) continue;
     Candidate c;
-    c.backend = &file_backend;
     c.algorithm = &algorithm;
     c.name = "file";
     c.seconds = 1;

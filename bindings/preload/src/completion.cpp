@@ -9,7 +9,6 @@
 #include "requests.hpp"
 #include "waiting.hpp"
 #include "watch/completion.hpp"
-#include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 
 namespace tutti::preload {

@@ -13,7 +13,6 @@
 #include "requests.hpp"
 #include "watch/completion.hpp"
 #include "watch/message_types.hpp"
-#include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 
 #ifdef MPICH_VERSION

@@ -12,7 +12,7 @@
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
 #include "watch/message_types.hpp"
-#include "watch/overlap.hpp"
+#include "watch/requests.hpp"
 #include "watch/shadow.hpp"
 
 namespace tutti::preload {

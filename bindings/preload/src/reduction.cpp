@@ -50,6 +50,12 @@ bool is_unusable(MPI_Op op) { return op == MPI_OP_NULL || op == MPI_REPLACE || o
 
 bool OpHandle::is_own(MPI_Op op) { return !predefined(op); }
 
+const char* op_name(MPI_Op op) {
+  if (op == MPI_REPLACE) return "replace";
+  const auto known = predefined(op);
+  return known ? reduce_op_name(known->kind()) : "user's";
+}
+
 Reason Reduction::take(MPI_Datatype handle, const Type& type, MPI_Op op) {
   if (is_unusable(op)) return Reason::arguments;
   const auto known = predefined(op);

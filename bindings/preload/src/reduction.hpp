@@ -39,4 +39,7 @@ class Reduction {
   std::unique_ptr<Local> local_{};
 };
 
+/// "sum", or "user's".
+[[nodiscard]] const char* op_name(MPI_Op op);
+
 }  // namespace tutti::preload

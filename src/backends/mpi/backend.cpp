@@ -14,16 +14,12 @@
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail {
-
-extern Backend mpi_backend;
-
 namespace {
 
 using schedules::Algorithm;
 
 Candidate named_after(const Algorithm& algorithm) {
   Candidate c;
-  c.backend = &mpi_backend;
   c.algorithm = &algorithm;
   c.carries_parts = true;
   c.name = fmt::format("mpi:{}", algorithm.name);

@@ -7,9 +7,6 @@
 #include "call/context.hpp"
 
 namespace tutti::detail {
-
-extern Backend native_backend;
-
 namespace {
 
 /// Returns true if a blocking call may wait inside the host MPI's own collective, where no other operation of Tutti
@@ -53,7 +50,6 @@ std::string why_unwise(const Candidate& native, const Candidates& all) {
 void add_candidates(Candidates& all) {
   if (all.on_device()) return;
   Candidate c;
-  c.backend = &native_backend;
   c.name = "native";
   c.carrier = Carrier::host_mpi;
   c.seconds = seconds_of_schedules(all);

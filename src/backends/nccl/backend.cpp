@@ -30,7 +30,6 @@ std::string why_no_nccl(const Machine& machine) {
 Candidate direct(const Candidates& all) {
   const Machine& machine = all.machine();
   Candidate c;
-  c.backend = &nccl_backend;
   c.name = "nccl:direct";
   c.seconds = device_costs.launch_seconds + bytes_of_call(all.signature(), machine.size) / device_costs.fabric_rate;
   if (std::string why = why_no_nccl(machine); !why.empty())
@@ -53,7 +52,6 @@ Candidate put(const Candidates& all) {
   const Machine& machine = all.machine();
   constexpr int calls = 4;  // ready, wait, put, wait
   Candidate c;
-  c.backend = &nccl_backend;
   c.protocol = static_cast<std::uint8_t>(nccl::Form::put);
   c.name = "nccl:put";
   c.seconds = calls * device_costs.launch_seconds + bytes_of_call(all.signature(), machine.size) / rate(machine);
@@ -72,7 +70,6 @@ Candidate wide(const Candidates& all) {
   const Machine& machine = all.machine();
   const Signature& signature = all.signature();
   Candidate c;
-  c.backend = &nccl_backend;
   c.protocol = static_cast<std::uint8_t>(nccl::Form::wide);
   c.name = "nccl:wide";
   const double copies = signature.operation == Operation::allreduce ? 3 : 2;  // of the narrow vector
@@ -113,7 +110,6 @@ double seconds_of(const Algorithm& algorithm, const Candidates& all) {
 Candidate group(const Algorithm& algorithm, const Candidates& all, bool has_direct) {
   const Machine& machine = all.machine();
   Candidate c;
-  c.backend = &nccl_backend;
   c.algorithm = &algorithm;
   c.name = fmt::format("nccl:{}", algorithm.name);
   c.seconds = std::numeric_limits<double>::infinity();
@@ -214,5 +210,24 @@ std::string summary() {
 
 constinit Backend nccl_backend{
     .name = "nccl", .add_candidates = add_candidates, .complete = complete, .make = make, .summary = summary};
+
+void nccl::State::abort() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (comm_) comm_->abort();
+}
+
+void nccl::State::release() noexcept {
+  watch_.stop();
+  std::unique_ptr<Comm> ended;  // without the lock: its end may take long
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::move(comm_);
+  }
+}
+
+nccl::State* nccl::state_of(const Context& context) noexcept {
+  auto* state = static_cast<State*>(context.state_of(nccl_backend));
+  return state == nullptr || state->is_released() ? nullptr : state;
+}
 
 }  // namespace tutti::detail

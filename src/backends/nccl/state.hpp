@@ -8,10 +8,6 @@
 #include "backends/nccl/stream_watch.hpp"
 #include "call/backend.hpp"
 
-namespace tutti::detail {
-extern Backend nccl_backend;
-}
-
 namespace tutti::detail::nccl {
 
 /// The NCCL communicator of a communicator that is prepared for device memory.

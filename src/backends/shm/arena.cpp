@@ -18,6 +18,7 @@
 #include "call/backoff.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
+#include "core/progress_hook.hpp"
 #include "core/random_word.hpp"
 
 namespace tutti::detail::shm {
@@ -139,15 +140,23 @@ bool Arena::settle() noexcept {
   return true;
 }
 
+void Arena::throw_failure(Context& context, const std::string& who) const {
+  context.check_peers(who);
+  const auto code = static_cast<ErrorCode>(head().code);
+  if (code == ErrorCode::aborted)
+    throw Error(code,
+                fmt::format("{}, {}: aborted by rank {}: {}", who, context.describe(), head().rank, head().reason));
+  throw Error(code, fmt::format("{}, {}: rank {} has failed and takes part no more: {}", who, context.describe(),
+                                head().rank, head().reason));
+}
+
 void Arena::wait_for_all(const Context& context) const {
   const auto all = static_cast<std::uint32_t>(size_);
   for (Backoff backoff(oversubscribed_); head().joined.load(std::memory_order_acquire) < all;) {
     if (!backoff.pause()) Backoff::sleep();
     constexpr std::uint64_t polls_per_look = 64;
     if (backoff.polls() % polls_per_look != 0) continue;
-    // A rank may still be inside the host MPI and need this one there.
-    int found = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context.point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    progress_hook::look_into_mpi(context.point_to_point);
     progress();
   }
   if (const std::uint32_t rank = head().given_up_by.load(std::memory_order_relaxed); rank != 0)

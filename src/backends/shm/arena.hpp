@@ -19,10 +19,6 @@
 #include "backends/shm/ring.hpp"
 #include "call/context.hpp"
 
-namespace tutti::detail {
-extern Backend shm_backend;
-}
-
 namespace tutti::detail::shm {
 
 /// The shared memory of one communicator whose ranks are all on one node, with this rank's local bookkeeping.
@@ -47,6 +43,8 @@ class Arena final : public BackendState {
   [[nodiscard]] bool has_failed() const noexcept {
     return head().failure.load(std::memory_order_acquire) == FailureState::written;
   }
+  /// Throws because of that, so that this rank does not wait for it. who: begins the text.
+  [[noreturn]] void throw_failure(Context& context, const std::string& who) const;
   void fail(ErrorCode code, const std::string& reason) noexcept override;
   void refuse(flight::Call call) noexcept override;
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }

@@ -27,7 +27,6 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   const Machine& machine = all.machine();
   const shm::ProtocolRow& row = row_of(protocol);
   Candidate c;
-  c.backend = &shm_backend;
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", row.name);
   c.keeps_order = protocol != Protocol::tree;

@@ -33,7 +33,12 @@ class Lines : public Transport {
       return static_cast<const LinePlan&>(*exchange.plan->own).shape;
     return own_shape_of(exchange);
   }
-  [[nodiscard]] const LineShape& own_shape_of(const Exchange& exchange);
+  [[nodiscard, gnu::noinline]] const LineShape& own_shape_of(const Exchange& exchange) {
+    if (!shape_)
+      shape_.emplace(exchange.plan->signature, exchange.shape(), largest_block(exchange),
+                     exchange.arena->oversubscribed());
+    return *shape_;
+  }
 
   std::optional<LineShape> shape_{};
   bool has_given_ = false;

@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <string_view>
 
+namespace tutti::detail {
+extern struct Backend shm_backend;
+}
+
 namespace tutti::detail::shm {
 
 /// The ways in which ranks of one node pass data to each other.

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "backends/shm/agreement.hpp"
-#include "backends/shm/waiting.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
+#include "core/progress_hook.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail::shm {
@@ -62,12 +62,13 @@ std::byte* Task::scratch(std::size_t bytes) {
 }
 
 void Task::look_around() {
-  if (arena_->has_failed()) throw_failure(*arena_, comm(), name());
+  if (arena_->has_failed()) arena_->throw_failure(comm(), name());
   const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
   idle_steps_.store(idle_steps, std::memory_order_relaxed);
   if (idle_steps % steps_per_look != 0) return;
   if (stage_ != Stage::cell) check_next_peer();
-  look_into_mpi(comm());
+  // A peer may need this rank there, to send its data or to give access to its window.
+  progress_hook::look_into_mpi(comm().point_to_point);
 }
 
 void Task::check_next_peer() {

@@ -7,9 +7,6 @@
 #include "call/progress.hpp"
 
 namespace tutti::detail {
-
-extern Backend staged_backend;
-
 namespace {
 
 /// The call in host memory that carries a piece of `count` elements.
@@ -27,7 +24,6 @@ void add_candidates(Candidates& all) {
   const Signature& signature = all.signature();
   const double bytes = bytes_of_call(signature, all.machine().size);
   Candidate c;
-  c.backend = &staged_backend;
   c.name = "staged";
   c.seconds = 2 * (device_costs.copy_seconds + bytes / device_costs.copy_rate) +
               all.best_part(part_of(signature, signature.count)).seconds;

@@ -14,7 +14,6 @@
 #include "watch/communicators.hpp"
 #include "watch/comparison.hpp"
 #include "watch/description.hpp"
-#include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 #include "watch/shadow.hpp"
 #include "watch/watch.hpp"

@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <list>
 #include <mutex>
 #include <string_view>
@@ -13,12 +12,17 @@
 #include <utility>
 #include <vector>
 
+#include "check/comparison.hpp"
 #include "diagnosis/site_text.hpp"
 #include "errors.hpp"
+#include "reduction.hpp"
 #include "watch/record.hpp"
 #include "watch/watch.hpp"
 
 namespace tutti::preload {
+
+namespace check = tutti::detail::check;
+
 namespace {
 
 struct Peer {
@@ -48,26 +52,6 @@ Open& open() {
   return *made;
 }
 
-std::string op_name(MPI_Op op) {
-  const std::array<std::pair<MPI_Op, const char*>, 14> names = {{{MPI_OP_NULL, ""},
-                                                                 {MPI_SUM, "sum"},
-                                                                 {MPI_PROD, "prod"},
-                                                                 {MPI_MAX, "max"},
-                                                                 {MPI_MIN, "min"},
-                                                                 {MPI_LAND, "land"},
-                                                                 {MPI_LOR, "lor"},
-                                                                 {MPI_LXOR, "lxor"},
-                                                                 {MPI_BAND, "band"},
-                                                                 {MPI_BOR, "bor"},
-                                                                 {MPI_BXOR, "bxor"},
-                                                                 {MPI_MINLOC, "minloc"},
-                                                                 {MPI_MAXLOC, "maxloc"},
-                                                                 {MPI_REPLACE, "replace"}}};
-  for (const auto& [handle, name] : names)
-    if (handle == op) return name;
-  return "user's";
-}
-
 std::vector<int> compared_ranks(const Watched& comm, const Description& description) {
   std::vector<int> ranks;
   const int size = comm.size();
@@ -92,9 +76,9 @@ std::string text_of(const Record& record) {
   if (record.expects != 0) details += fmt::format(", expects {} B", record.expected.bytes);
   if (record.op[0] != '\0') details += fmt::format(", op {}", record.op.data());
   if (record.root >= 0) details += fmt::format(", root {}", record.root);
-  const std::string place = tutti::detail::words_of(record.place.data());
-  return fmt::format("{}({}){}{}", record.name.data(), details.empty() ? details : details.substr(2),
-                     place.empty() ? "" : " ", place);
+  return tutti::detail::with_place(
+      fmt::format("{}({})", record.name.data(), details.empty() ? details : details.substr(2)),
+      tutti::detail::words_of(record.place.data()));
 }
 
 bool fits(const Record& mine, const Record& theirs) {
@@ -104,30 +88,24 @@ bool fits(const Record& mine, const Record& theirs) {
   return mine.expects == 0 || theirs.gives == 0 || mine.expected.agrees(theirs.given);
 }
 
-/// The MPI's code of a difference.
-int differ(const Comparison& comparison, const Peer& peer, const Record& theirs) {
-  const std::string own = fmt::format("rank {} calls {}", comparison.rank, text_of(peer.mine));
-  const std::string other = fmt::format("rank {} calls {}", peer.rank, text_of(theirs));
-  const bool is_first = comparison.rank < peer.rank;
-  return code_of(ErrorCode::mismatch,
-                 fmt::format("collective {} of {} differs between ranks: {}, {}; make the same call on all ranks",
-                             peer.mine.number, comparison.comm, is_first ? own : other, is_first ? other : own));
+std::string rank_words(int rank, const Record& record) {
+  return fmt::format("rank {} calls {}", rank, text_of(record));
 }
 
-/// Compares with the peers whose records have come, and forgets these.
+/// Compares with the peers whose records have come. Returns the MPI's code of the first difference.
 int look(Comparison& comparison) {
-  for (auto peer = comparison.peers.begin(); peer != comparison.peers.end();) {
-    const Record& mine = peer->mine;
-    const auto come = channel().take_call(mine.mark, mine.number, peer->world);
-    if (!come) {
-      ++peer;
-      continue;
-    }
-    const auto theirs = tutti::detail::check::read<Record>(*come);
-    if (!fits(mine, theirs)) return differ(comparison, *peer, theirs);
-    peer = comparison.peers.erase(peer);
-  }
-  return MPI_SUCCESS;
+  const auto find = [](const Peer& peer) { return channel().take_call(peer.mine.mark, peer.mine.number, peer.world); };
+  std::string difference;
+  const auto compare = [&](const Peer& peer, const check::Record& come) {
+    const auto theirs = check::read<Record>(come);
+    if (!difference.empty() || fits(peer.mine, theirs)) return;
+    difference =
+        check::both(comparison.rank, rank_words(comparison.rank, peer.mine), peer.rank, rank_words(peer.rank, theirs));
+    difference = fmt::format("collective {} of {} differs between ranks: {}; make the same call on all ranks",
+                             peer.mine.number, comparison.comm, difference);
+  };
+  (void)check::compare_with_come(comparison.peers, find, compare);
+  return difference.empty() ? MPI_SUCCESS : code_of(ErrorCode::mismatch, difference);
 }
 
 /// The first difference: its communicator, and the MPI's code.
@@ -165,7 +143,7 @@ std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, std::uint32
   record.all = description.all;
   put(record.name, name);
   put(record.type, type_name(description.type));
-  put(record.op, op_name(description.op));
+  if (description.op != MPI_OP_NULL) put(record.op, op_name(description.op));
   put(record.place, place);
   for (const int rank : compared_ranks(comm, description)) {
     const int world = comm.world[static_cast<std::size_t>(rank)];

@@ -86,6 +86,13 @@ class WatchedRequests {
 
 [[nodiscard]] WatchedRequests& watched_requests();
 
+/// Under TUTTI_CHECK, before a call: the MPI's code of an error, which the communicator's error handler has had, if the
+/// call writes memory that a call which has not ended uses, or reads memory which such a call writes. Local.
+[[nodiscard]] int check_overlap(MPI_Comm comm, const Spans& sent, const Spans& received);
+
+/// The same before persistent calls are started, which are recorded as started, while calls are watched.
+[[nodiscard]] int start_watched(int count, const MPI_Request* requests);
+
 /// As MPI_Request_get_status says, also of persistent requests that are not active: these are complete.
 [[nodiscard]] bool is_complete(MPI_Request request);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The reductions in which each rank gives and takes the same number of elements.
+#include <tutti/collectives/allreduce.hpp>
 #include <tutti/collectives/exscan.hpp>
+#include <tutti/collectives/scan.hpp>
 
 #include "arguments.hpp"
 #include "forms.hpp"
@@ -7,6 +10,14 @@
 namespace {
 
 using namespace tutti::preload;
+
+struct Allreduce : EvenReduction {
+  TUTTI_MPI_WAYS(allreduce)
+};
+
+struct Scan : EvenReduction {
+  TUTTI_MPI_WAYS(scan)
+};
 
 struct Exscan : EvenReduction {
   template <typename N>
@@ -21,4 +32,6 @@ struct Exscan : EvenReduction {
 
 #define PARAMETERS(N, D) const void *send, void *recv, N count, MPI_Datatype type, MPI_Op op
 #define ARGUMENTS() send, recv, count, type, op
+TUTTI_MPI_COLLECTIVE(Allreduce, Allreduce, allreduce, PARAMETERS, ARGUMENTS)
+TUTTI_MPI_COLLECTIVE(Scan, Scan, scan, PARAMETERS, ARGUMENTS)
 TUTTI_MPI_COLLECTIVE(Exscan, Exscan, exscan, PARAMETERS, ARGUMENTS)
