@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/shm/agreement.hpp"
+
 namespace tutti::detail::shm {
 namespace {
 
@@ -17,6 +19,16 @@ Exchange long_ones(const Exchange& exchange) {
   Exchange part = exchange;
   part.least = LineBlocks::limit(exchange);
   return part;
+}
+
+/// Throws if a rank that this one waits to copy from has published, and gives none of its blocks that way.
+void check_copied(const Exchange& copied) {
+  const Shape who = copied.shape();
+  const int me = who.rank();
+  for (int from = 0; from < who.size(); ++from) {
+    if (!copied.flows(from, me) || copied.published(from) != 1 || !copied.agrees(from)) continue;
+    throw_sizes_differ(copied, from, me, Slots::told_bytes(copied, from), who.taken(from).count * copied.unit());
+  }
 }
 
 }  // namespace
@@ -75,6 +87,7 @@ bool Automatic::step(const Exchange& exchange) {
   if (has_long_) {
     if (step_long(exchange)) return are_taken;
     LineBlocks::check_others(exchange);
+    if (has_copies_) check_copied(by_copies(exchange));
     return false;
   }
   if (!own_copied_) exchange.copy_own();
