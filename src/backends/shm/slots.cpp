@@ -200,17 +200,19 @@ void Slots::produce(const Exchange& exchange) {
   const std::size_t begin = produced_ * window_;
   bool gives = false;
   for (int to = 0; to < who.size(); ++to) {
+    if (!who.flows(me, to)) continue;
+    const Block block = who.given(to);
+    std::byte* room = place(exchange, me, to, produced_);
+    // Of blocks that go another way, too: their takers may expect them here.
+    if (head_of(who) > 0 && base_ == 0) put_size(room, block.count * exchange.unit());
     if (!exchange.flows(me, to)) continue;
     gives = true;
-    const Block block = who.given(to);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
-    std::byte* room = place(exchange, me, to, produced_);
     const std::byte* from = exchange.source + block.offset * exchange.unit() + begin;
     if (bytes > 0 && past_caches_)
       kernels::stream_copy(room, from, bytes);
     else if (bytes > 0)
       std::memcpy(room, from, bytes);
-    if (head_of(who) > 0 && base_ == 0) put_size(room, bytes);
     if (!who.is_split()) break;  // all takers take the same block
   }
   if (produced_ == 0 && !who.is_varying()) describe(exchange);
