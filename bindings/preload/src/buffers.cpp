@@ -115,43 +115,42 @@ Blocks Blocks::in_place() {
 }
 
 void Blocks::add(std::size_t count, std::ptrdiff_t displ, const Type& type) {
-  counts_.push_back(count);
-  displs_.push_back(displ);
-  sizes_.push_back(count * type.size);
-  is_dense_ = is_dense_ && (type.is_dense || sizes_.back() == 0);
+  const std::size_t size = count * type.size;
+  size_of(given_.size()) = size;
+  given_.push_back({count, displ});
+  is_dense_ = is_dense_ && (type.is_dense || size == 0);
 }
 
-void Blocks::finish(const void* address, std::vector<MPI_Datatype> handles) {
-  places_.resize(sizes_.size());
+void Blocks::finish(const void* address, std::span<const MPI_Datatype> handles) {
   if (!is_dense_) {
     base_ = writable(address);
     for (const MPI_Datatype handle : handles) types_.emplace_back(handle);
-    for (std::size_t r = 0; r < sizes_.size(); span_ += sizes_[r++]) places_[r] = span_;
+    for (std::size_t r = 0; r < given_.size(); span_ += size_of(r++)) place_of(r) = span_;
     copy_.reset(new std::byte[span_]);
     return;
   }
   // Displacements may be negative, or addresses; those of the library are neither.
   std::optional<std::ptrdiff_t> first;
-  for (std::size_t r = 0; r < sizes_.size(); ++r)
-    if (sizes_[r] != 0) first = std::min(first.value_or(displs_[r]), displs_[r]);
+  for (std::size_t r = 0; r < given_.size(); ++r)
+    if (size_of(r) != 0) first = std::min(first.value_or(given_[r].displ), given_[r].displ);
   const std::ptrdiff_t least = first.value_or(0);
   base_ = writable(address) + least;
-  for (std::size_t r = 0; r < sizes_.size(); ++r) {
-    if (sizes_[r] == 0) continue;
-    places_[r] = static_cast<std::size_t>(displs_[r] - least);
-    span_ = std::max(span_, places_[r] + sizes_[r]);
+  for (std::size_t r = 0; r < given_.size(); ++r) {
+    if (size_of(r) == 0) continue;
+    place_of(r) = static_cast<std::size_t>(given_[r].displ - least);
+    span_ = std::max(span_, place_of(r) + size_of(r));
   }
 }
 
 void Blocks::read() {
   if (is_dense_) return;
-  for (std::size_t r = 0; r < sizes_.size(); ++r)
-    pack(base_ + displs_[r], counts_[r], type_of_block(r), copy_.get() + places_[r], sizes_[r]);
+  for (std::size_t r = 0; r < given_.size(); ++r)
+    pack(base_ + given_[r].displ, given_[r].count, type_of_block(r), copy_.get() + place_of(r), size_of(r));
 }
 void Blocks::write() {
   if (is_dense_) return;
-  for (std::size_t r = 0; r < sizes_.size(); ++r)
-    unpack(copy_.get() + places_[r], sizes_[r], base_ + displs_[r], counts_[r], type_of_block(r));
+  for (std::size_t r = 0; r < given_.size(); ++r)
+    unpack(copy_.get() + place_of(r), size_of(r), base_ + given_[r].displ, given_[r].count, type_of_block(r));
 }
 void Blocks::hold() {
   for (HeldType& type : types_) type.hold();

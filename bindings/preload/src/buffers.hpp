@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <tutti/buffer.hpp>
 #include <utility>
 #include <vector>
@@ -56,21 +57,23 @@ class Blocks {
   [[nodiscard]] static Blocks in_place();
   /// Block r: counts[r] elements of `type`, displs[r] extents behind the address.
   template <typename N, typename D>
-  Blocks(const void* address, const N* counts, const D* displs, int ranks, MPI_Datatype handle, const Type& type) {
+  Blocks(const void* address, const N* counts, const D* displs, int ranks, MPI_Datatype handle, const Type& type)
+      : Blocks(ranks) {
     for (int r = 0; r < ranks; ++r)
       add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]) * type.extent, type);
-    finish(address, {handle});
+    finish(address, {&handle, 1});
   }
   /// Block r: counts[r] elements of types[r], displs[r] bytes behind the address.
   template <typename N, typename D>
-  Blocks(const void* address, const N* counts, const D* displs, int ranks, const MPI_Datatype* handles) {
+  Blocks(const void* address, const N* counts, const D* displs, int ranks, const MPI_Datatype* handles)
+      : Blocks(ranks) {
     std::vector<MPI_Datatype> present(static_cast<std::size_t>(ranks), MPI_DATATYPE_NULL);
     for (int r = 0; r < ranks; ++r) {
       add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]),
           *type_beside(handles[r], counts[r]));
       if (counts[r] > 0) present[static_cast<std::size_t>(r)] = handles[r];
     }
-    finish(address, std::move(present));
+    finish(address, present);
   }
 
   void read();
@@ -78,20 +81,30 @@ class Blocks {
   void hold();
   [[nodiscard]] Buffer buffer() const;
   [[nodiscard]] bool is_in_place() const { return is_in_place_; }
-  [[nodiscard]] const std::vector<std::size_t>& counts() const { return sizes_; }
-  [[nodiscard]] const std::vector<std::size_t>& displs() const { return places_; }
+  [[nodiscard]] std::span<const std::size_t> counts() const { return std::span(numbers_).first(given_.size()); }
+  [[nodiscard]] std::span<const std::size_t> displs() const { return std::span(numbers_).last(given_.size()); }
 
  private:
+  /// The program's count and place, the latter in bytes.
+  struct Given {
+    std::size_t count;
+    std::ptrdiff_t displ;
+  };
+
+  explicit Blocks(int ranks) {
+    given_.reserve(static_cast<std::size_t>(ranks));
+    numbers_.resize(2 * static_cast<std::size_t>(ranks));
+  }
   void add(std::size_t count, std::ptrdiff_t displ, const Type& type);
-  void finish(const void* address, std::vector<MPI_Datatype> handles);
+  void finish(const void* address, std::span<const MPI_Datatype> handles);
+  [[nodiscard]] std::size_t& size_of(std::size_t r) { return numbers_[r]; }
+  [[nodiscard]] std::size_t& place_of(std::size_t r) { return numbers_[given_.size() + r]; }
   [[nodiscard]] MPI_Datatype type_of_block(std::size_t r) const { return types_[types_.size() == 1 ? 0 : r].get(); }
 
   std::byte* base_ = nullptr;
-  std::size_t span_ = 0;               ///< bytes from the base to the end of the last block
-  std::vector<std::size_t> counts_{};  ///< in elements
-  std::vector<std::ptrdiff_t> displs_{};
-  std::vector<std::size_t> sizes_{};   ///< in bytes
-  std::vector<std::size_t> places_{};  ///< in bytes, behind what buffer() gives
+  std::size_t span_ = 0;  ///< bytes from the base to the end of the last block
+  std::vector<Given> given_{};
+  std::vector<std::size_t> numbers_{};  ///< sizes, then places behind what buffer() gives, in bytes
   std::vector<HeldType> types_{};
   bool is_dense_ = true;
   bool is_in_place_ = false;

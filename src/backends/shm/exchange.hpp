@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 #include "backends/shm/cell_use.hpp"
 #include "backends/shm/protocol.hpp"
@@ -20,6 +21,11 @@ struct Exchange : CellUse {
   const Binding* binding = nullptr;
   std::uint64_t counts = 0;           ///< digest of the counts that all ranks know, beyond what the signature holds
   const std::byte* source = nullptr;  ///< this rank's input: the caller's buffer, or a scaled or saved copy
+  /// Of a v-form, some of whose blocks go another way: the sizes of those that are meant, in bytes.
+  std::size_t least = 0;
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::uint64_t described = 1;  ///< flag from which on a rank's buffers are described
+  bool leaves_own = false;      ///< another way copies the block that this rank gives itself
 
   /// The call of one rank, before it has a cell.
   [[nodiscard]] static Exchange of(Arena& arena, const Plan& plan, const Binding& binding) {
@@ -40,6 +46,14 @@ struct Exchange : CellUse {
   [[nodiscard]] Shape shape() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
   [[nodiscard]] std::size_t unit() const { return plan->signature.type.size(); }
   [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }
+
+  /// Returns true if rank `from` gives data to rank `to`, and the block is meant. One of them is this rank.
+  [[nodiscard]] bool flows(int from, int to) const {
+    const Shape who = shape();
+    if (!who.flows(from, to) || !who.is_varying()) return who.flows(from, to);
+    const std::size_t bytes = (from == who.rank() ? who.given(to) : who.taken(from)).count * unit();
+    return bytes >= least && bytes <= most;
+  }
 
   [[nodiscard]] Descriptor& descriptor(int rank) const {
     return *reinterpret_cast<Descriptor*>(cell(rank).lines[0].payload);

@@ -352,8 +352,8 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
     const int peer = pulls ? schedules::wrap(me - 1 - i, who.size()) : (me + 1 + i - others) % who.size();
     const int from = pulls ? peer : me;
     const int to = pulls ? me : peer;
-    if (!who.flows(from, to)) continue;
-    if (exchange.published(peer) == 0 || !exchange.agrees(peer)) {
+    if (!exchange.flows(from, to)) continue;
+    if (exchange.published(peer) < exchange.described || !exchange.agrees(peer)) {
       waits = true;
       continue;
     }
@@ -368,13 +368,13 @@ bool SingleCopy::is_moved(const Exchange& exchange) const {
   const Shape who = exchange.shape();
   const int me = who.rank();
   for (int peer = 0; peer < who.size(); ++peer) {
-    if (who.flows(peer, me)) {
+    if (exchange.flows(peer, me)) {
       const std::size_t whole = who.taken(peer).count * exchange.unit();
       if (!is_finished(exchange.arena->pair(peer, me, exchange.number).finished, exchange.generation,
                        ceil_div(whole, moved_piece(who.operation(), whole))))
         return false;
     }
-    if (who.flows(me, peer)) {
+    if (exchange.flows(me, peer)) {
       const std::size_t whole = who.given(peer).count * exchange.unit();
       if (!is_finished(exchange.arena->pair(me, peer, exchange.number).finished, exchange.generation,
                        ceil_div(whole, moved_piece(who.operation(), whole))))

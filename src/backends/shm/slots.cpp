@@ -58,9 +58,9 @@ bool is_giver(const Shape& who) {
 
 }  // namespace
 
-bool Slots::fits(const Exchange& exchange, std::size_t largest) {
-  const bool is_worth_it = largest <= exchange.plan->slot_most || !exchange.arena->direct_copy();
-  return is_worth_it && largest <= share_of(exchange.shape());
+std::size_t Slots::most(const Exchange& exchange) {
+  const std::size_t share = share_of(exchange.shape());
+  return exchange.arena->direct_copy() ? std::min<std::size_t>(exchange.plan->slot_most, share) : share;
 }
 
 void Slots::begin(const Exchange& exchange, std::byte* /*scratch*/) {
@@ -75,6 +75,7 @@ void Slots::begin(const Exchange& exchange, std::byte* /*scratch*/) {
 
 void Slots::start() {
   base_ = 0;
+  more_ = 0;
   produced_ = 0;
   consumed_ = 0;
   next_ = 0;
@@ -128,7 +129,7 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
   places_ = 1;
 }
 
-void Slots::announce(const Exchange& exchange) {
+void Slots::announce(const Exchange& exchange, bool describes) {
   exchange.arena->prepare_slot(exchange.number);
   by_ring_ = false;
   const std::size_t largest = exchange.shape().largest_given() * exchange.unit();
@@ -139,10 +140,11 @@ void Slots::announce(const Exchange& exchange) {
   window_ = std::max<std::size_t>(share_, 1);
   chunks_ = 1;
   places_ = 1;
-  if (fits(exchange, largest))
+  more_ = describes ? 1 : 0;
+  if (fits(exchange, std::min(largest, exchange.most)))
     produce(exchange);
   else
-    exchange.publish(1);
+    exchange.publish(1 + more_);
 }
 
 void Slots::resume(const Exchange& exchange, std::size_t largest) {
@@ -184,7 +186,7 @@ bool Slots::can_produce(const Exchange& exchange) {
   const Shape who = exchange.shape();
   std::uint64_t least = chunks_;
   for (int to = 0; to < who.size(); ++to) {
-    if (!who.flows(who.rank(), to)) continue;
+    if (!exchange.flows(who.rank(), to)) continue;
     const std::uint64_t word = exchange.cell(to).progress.consumed.load(std::memory_order_acquire);
     least = std::min(least, count_of(word, exchange.generation));
   }
@@ -199,29 +201,31 @@ void Slots::produce(const Exchange& exchange) {
   bool gives = false;
   for (int to = 0; to < who.size(); ++to) {
     if (!who.flows(me, to)) continue;
-    gives = true;
     const Block block = who.given(to);
-    const std::size_t bytes = length(block.count * exchange.unit(), begin);
     std::byte* room = place(exchange, me, to, produced_);
+    // Of blocks that go another way, too: their takers may expect them here.
+    if (head_of(who) > 0 && base_ == 0) put_size(room, block.count * exchange.unit());
+    if (!exchange.flows(me, to)) continue;
+    gives = true;
+    const std::size_t bytes = length(block.count * exchange.unit(), begin);
     const std::byte* from = exchange.source + block.offset * exchange.unit() + begin;
     if (bytes > 0 && past_caches_)
       kernels::stream_copy(room, from, bytes);
     else if (bytes > 0)
       std::memcpy(room, from, bytes);
-    if (head_of(who) > 0 && base_ == 0) put_size(room, bytes);
     if (!who.is_split()) break;  // all takers take the same block
   }
   if (produced_ == 0 && !who.is_varying()) describe(exchange);
   ++produced_;
   // No rank polls the flag of a rank that gives nothing, unless sizes are published.
-  if (gives || who.is_varying()) exchange.publish(base_ + produced_);
+  if (gives || who.is_varying()) exchange.publish(base_ + produced_ + more_);
 }
 
 bool Slots::can_consume(const Exchange& exchange) {
   if (consumed_ < ready_) return true;
   const Shape who = exchange.shape();
   for (; next_ < who.size(); ++next_) {
-    if (!who.flows(next_, who.rank())) continue;
+    if (!exchange.flows(next_, who.rank())) continue;
     const std::uint64_t published = exchange.published(next_);
     if (published <= base_ + consumed_ || !exchange.agrees(next_)) return false;
     seen_ = std::min(seen_, published - base_);
@@ -235,17 +239,23 @@ bool Slots::can_consume(const Exchange& exchange) {
   return true;
 }
 
+std::size_t Slots::told_bytes(const Exchange& exchange, int from) {
+  const Shape who = exchange.shape();
+  const int me = who.rank();
+  const std::size_t largest = exchange.largest_of(from);
+  if (!fits(exchange, largest)) return exchange.arena->pair(me, from, exchange.number).give_bytes;
+  if (!who.is_split()) return largest;
+  const std::size_t room = share_of(who) + head_of(who);
+  return size_before(exchange.arena->slot(from, exchange.number) + static_cast<std::size_t>(me) * room + head_of(who));
+}
+
 void Slots::check_sizes(const Exchange& exchange) const {
   const Shape who = exchange.shape();
   const int me = who.rank();
   for (int from = 0; from < who.size(); ++from) {
-    if (!who.flows(from, me)) continue;
-    if (base_ > 0) {
-      shm::check_sizes(exchange, from, me);
-      continue;
-    }
+    if (!exchange.flows(from, me)) continue;
     const std::size_t taken = who.taken(from).count * exchange.unit();
-    const std::size_t given = who.is_split() ? size_before(place(exchange, from, me, 0)) : exchange.largest_of(from);
+    const std::size_t given = told_bytes(exchange, from);
     if (given != taken) throw_sizes_differ(exchange, from, me, given, taken);
   }
 }
@@ -256,7 +266,7 @@ void Slots::take(const Exchange& exchange, std::size_t begin) {
   if (who.is_varying() && consumed_ == 0) check_sizes(exchange);
   for (int i = 1; i < who.size(); ++i) {
     const int from = schedules::wrap(me - i, who.size());
-    if (!who.flows(from, me)) continue;
+    if (!exchange.flows(from, me)) continue;
     const Block block = who.taken(from);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
     if (bytes > 0)

@@ -13,9 +13,9 @@ class Slots : public Transport {
   static constexpr bool starts_alone = true;  // the rings serve blocking calls alone
 
   void begin(const Exchange& exchange, std::byte* scratch);
-  /// If no rank knows all sizes: publishes the size of this rank's largest block by a first flag, and the data at once
-  /// if it fits.
-  void announce(const Exchange& exchange);
+  /// If no rank knows all sizes: publishes the size of this rank's largest block by a first flag, and the data that
+  /// fit. describes: by a second flag, too, that its buffers are described.
+  void announce(const Exchange& exchange, bool describes);
   /// Goes on when all ranks have told their sizes; `largest`: of all blocks, bytes.
   void resume(const Exchange& exchange, std::size_t largest);
   /// Publishes the next chunk.
@@ -33,7 +33,11 @@ class Slots : public Transport {
 
   /// Returns true if blocks of this size pass through slots in one chunk: they fit, and ranks cannot read them directly
   /// or take longer for that.
-  [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
+  [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest) { return largest <= most(exchange); }
+  /// The largest such size, in bytes.
+  [[nodiscard]] static std::size_t most(const Exchange& exchange);
+  /// The size of the block of a v-form for this rank, as its giver says that has published, in bytes.
+  [[nodiscard]] static std::size_t told_bytes(const Exchange& exchange, int from);
 
  private:
   void start();
@@ -55,6 +59,7 @@ class Slots : public Transport {
   std::size_t window_ = 0;  ///< part of a block in one chunk, in bytes
   std::uint64_t chunks_ = 1;
   std::uint64_t base_ = 0;  ///< number of flags before the first chunk
+  std::uint64_t more_ = 0;  ///< flags behind the first one that say more than that a chunk is there
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_ = 0;
   int next_ = 0;              ///< all ranks before it have published the next chunk

@@ -198,6 +198,18 @@ std::vector<Case> uniform_cases(std::size_t bytes, Form form) {
   return all;
 }
 
+/// Every rank gives and takes so many bytes, but the last one speaks of others where it meets the first.
+Case disagreeing(Call usual, std::size_t theirs, std::size_t ranks) {
+  const std::size_t bytes = usual.bytes;
+  usual.send_counts.assign(ranks, bytes / 4);
+  usual.recv_counts.assign(ranks, bytes / 4);
+  Call other = usual;
+  if (usual.operation == Operation::gatherv) other.send_counts.back() = theirs / 4;
+  if (usual.operation == Operation::scatterv) other.bytes = theirs;
+  if (usual.operation == Operation::alltoallv) other.recv_counts.front() = theirs / 4;
+  return {"counts", usual, other, {std::to_string(bytes), std::to_string(theirs)}, true};
+}
+
 /// Ranks that disagree on the counts alone.
 std::vector<Case> counted_cases(std::size_t bytes, Form form, int size) {
   const auto ranks = static_cast<std::size_t>(size);
@@ -209,17 +221,10 @@ std::vector<Case> counted_cases(std::size_t bytes, Form form, int size) {
   moved.recv_counts.front() -= n;
   moved.recv_counts.back() += n;
   all.push_back({"parts", parts, moved, {"reduce_scatter", "other counts of the blocks"}});
-  for (const Operation operation : {Operation::gatherv, Operation::scatterv, Operation::alltoallv}) {
-    // Every rank gives and takes n, but the last two speak of twice as much where they meet.
-    Call usual = make_call(operation, bytes, form);
-    usual.send_counts.assign(ranks, n);
-    usual.recv_counts.assign(ranks, n);
-    Call other = usual;
-    other.send_counts.back() = operation == Operation::gatherv ? 2 * n : n;
-    if (operation == Operation::scatterv) other.bytes = 2 * bytes;
-    if (operation == Operation::alltoallv) other.recv_counts.front() = 2 * n;
-    all.push_back({"counts", usual, other, {std::to_string(bytes), std::to_string(2 * bytes)}, true});
-  }
+  // Lengths that go by lines, slots and single copies, each beside each.
+  for (const std::size_t theirs : {2 * bytes, std::size_t{64}, std::size_t{6'000}, std::size_t{300'000}})
+    for (const Operation operation : {Operation::gatherv, Operation::scatterv, Operation::alltoallv})
+      all.push_back(disagreeing(make_call(operation, bytes, form), theirs, ranks));
   return all;
 }
 
