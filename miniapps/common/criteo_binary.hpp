@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
+#include "data/draft_file.hpp"
 #include "data_source.hpp"
 #include "sample_order.hpp"
 
@@ -48,25 +48,19 @@ class CriteoRecordFile {
   const CriteoRecord* mapped_ = nullptr;
 };
 
-/// Writes a file of CriteoRecord, under a temporary name until close().
+/// Writes a file of CriteoRecord, which has its name from close() on. Throws as DraftFile.
 class CriteoRecordWriter {
  public:
-  explicit CriteoRecordWriter(std::filesystem::path path);
-  ~CriteoRecordWriter();  ///< without close(): removes what was written
-  CriteoRecordWriter(const CriteoRecordWriter&) = delete;
-  CriteoRecordWriter& operator=(const CriteoRecordWriter&) = delete;
+  explicit CriteoRecordWriter(const std::filesystem::path& path);
 
   void append(const CriteoRecord& record);
-  /// Writes out, renames to the final name. Throws tutti::Error (io) where anything failed.
   void close();
 
  private:
   void flush();
 
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  DraftFile file_;
   std::vector<CriteoRecord> pending_;
-  std::ofstream file_;
 };
 
 /// Where the samples of a split are: in `file` from record `first` on, in an order that is null where it is the file's.

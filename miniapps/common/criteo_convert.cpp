@@ -5,9 +5,11 @@
 #include <fstream>
 #include <string_view>
 #include <tutti/error.hpp>
-#include <unordered_map>
 
 #include "criteo_line.hpp"
+#include "data/draft_file.hpp"
+#include "data/id_table.hpp"
+#include "data/mapped_file.hpp"
 #include "numpy_random.hpp"
 
 namespace tutti::miniapps {
@@ -15,31 +17,6 @@ namespace tutti::miniapps {
 namespace {
 
 constexpr std::size_t days = 7;
-
-std::ifstream open_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error(ErrorCode::io, path.string() + ": cannot be opened; name the Criteo text file");
-  }
-  return file;
-}
-
-/// Without the blank lines at the end.
-std::uint64_t count_lines(const std::filesystem::path& path) {
-  std::ifstream file = open_text(path);
-  std::vector<char> block(1U << 20U);
-  std::uint64_t begun = 0;
-  std::uint64_t lines = 0;
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
-    const std::string_view text(block.data(), static_cast<std::size_t>(file.gcount()));
-    const std::size_t last = text.find_last_not_of("\r\n");
-    if (last != std::string_view::npos) {
-      lines = begun + static_cast<std::uint64_t>(std::ranges::count(text.substr(0, last), '\n')) + 1;
-    }
-    begun += static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
-  }
-  return lines;
-}
 
 /// Category numbers in order of first appearance, per column, after the known ones.
 class Dictionaries {
@@ -52,33 +29,31 @@ class Dictionaries {
     }
   }
   std::int32_t number(std::size_t column, std::uint32_t value) {
-    auto& column_numbers = numbers_[column];
-    const auto [found, is_new] = column_numbers.try_emplace(value, static_cast<std::int32_t>(column_numbers.size()));
-    if (is_new) {
+    IdEntry& entry = numbers_[column].find_or_add(value);
+    if (entry.count == 0) {
+      entry.count = 1;
+      entry.value = static_cast<std::uint32_t>(values_[column].size());
       values_[column].push_back(value);
     }
-    return found->second;
+    return static_cast<std::int32_t>(entry.value);
   }
-  [[nodiscard]] std::uint64_t size(std::size_t column) const { return numbers_[column].size(); }
+  [[nodiscard]] std::uint64_t size(std::size_t column) const { return values_[column].size(); }
 
   void write(const std::filesystem::path& path) const {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    DraftFile file(path);
     for (const auto& values : values_) {
-      file.write(reinterpret_cast<const char*>(values.data()),
-                 static_cast<std::streamsize>(values.size() * sizeof(std::uint32_t)));
+      file.append(std::as_bytes(std::span(values)));
     }
-    if (!file.flush()) {
-      throw Error(ErrorCode::io, path.string() + ": cannot be written; is the disk full?");
-    }
+    file.commit(false);
   }
 
  private:
-  std::array<std::unordered_map<std::uint32_t, std::int32_t>, criteo_tables> numbers_;
+  std::array<IdTable, criteo_tables> numbers_;
   std::array<std::vector<std::uint32_t>, criteo_tables> values_;
 };
 
 CriteoRecord to_record(const CriteoLine& line, std::int64_t max_ind_range, Dictionaries& dictionaries) {
-  CriteoRecord record{line.label, line.dense, {}};
+  CriteoRecord record = criteo_record(line);
   for (std::size_t t = 0; t < criteo_tables; ++t) {
     const std::uint32_t hash =
         max_ind_range > 0 ? static_cast<std::uint32_t>(line.hashes[t] % static_cast<std::uint64_t>(max_ind_range))
@@ -138,7 +113,9 @@ CategoryValues read_categories(const std::filesystem::path& path, const CriteoTe
 CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const std::filesystem::path& records,
                                       const std::filesystem::path& categories) {
   CriteoTextSummary summary;
-  summary.lines = count_lines(options.file);
+  const MappedFile file(options.file);
+  std::string_view content = without_blank_end(file.content());
+  summary.lines = content.empty() ? 0 : static_cast<std::uint64_t>(std::ranges::count(content, '\n')) + 1;
   if (summary.lines < days && !options.all_test) {
     throw Error(ErrorCode::io,
                 options.file.string() + ": has " + std::to_string(summary.lines) + " lines, too few for 7 days");
@@ -149,21 +126,19 @@ CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const st
     require_room(records.parent_path(), summary.lines, space.available);
   }
   const auto day_first = day_lines(summary.lines, options.all_test);
-  std::ifstream file = open_text(options.file);
   CriteoRecordWriter writer(records);
   Dictionaries dictionaries(options.known);
   NumpyRandom random(options.seed);
   CriteoLine line;
   CriteoLineFault fault;
-  std::string text;
   std::uint64_t kept = 0;
   std::size_t day = 0;
-  for (std::uint64_t number = 0; number < summary.lines && std::getline(file, text); ++number) {
+  for (std::uint64_t number = 0; number < summary.lines; ++number) {
     while (day < days && day_first[day] == number) {
       summary.day_offsets[day++] = kept;
     }
     const double chance = options.sub_sample_rate > 0 ? random.random_sample() : 1.0;
-    if (!parse_criteo_line(text, line, fault)) {
+    if (!parse_criteo_line(take_line(content), line, fault)) {
       if (summary.bad_lines++ == 0) {
         summary.first_bad_line =
             "line " + std::to_string(number + 1) + ", field " + std::to_string(fault.field) + ": " + fault.what;
@@ -178,8 +153,8 @@ CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const st
     ++kept;
   }
   summary.day_offsets[days] = kept;
-  if (file.bad() || kept == 0) {
-    throw Error(ErrorCode::io, options.file.string() + (kept == 0 ? ": has no usable line" : ": cannot be read"));
+  if (kept == 0) {
+    throw Error(ErrorCode::io, options.file.string() + ": has no usable line");
   }
   for (std::size_t t = 0; t < criteo_tables; ++t) {
     summary.categories[t] = dictionaries.size(t);

@@ -142,21 +142,8 @@ void CriteoRecordFile::gather(std::span<const std::uint64_t> numbers, std::span<
   }
 }
 
-CriteoRecordWriter::CriteoRecordWriter(std::filesystem::path path)
-    : path_(std::move(path)), temporary_(path_.string() + ".tmp" + std::to_string(::getpid())) {
+CriteoRecordWriter::CriteoRecordWriter(const std::filesystem::path& path) : file_(path) {
   pending_.reserve(write_block);
-  file_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!file_) {
-    fail(temporary_, "cannot be created; name a folder that can be written");
-  }
-}
-
-CriteoRecordWriter::~CriteoRecordWriter() {
-  if (file_.is_open()) {
-    file_.close();
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
-  }
 }
 
 void CriteoRecordWriter::append(const CriteoRecord& record) {
@@ -167,26 +154,13 @@ void CriteoRecordWriter::append(const CriteoRecord& record) {
 }
 
 void CriteoRecordWriter::flush() {
-  file_.write(reinterpret_cast<const char*>(pending_.data()),
-              static_cast<std::streamsize>(pending_.size() * sizeof(CriteoRecord)));
+  file_.append(std::as_bytes(std::span(pending_)));
   pending_.clear();
-  if (!file_) {
-    fail(temporary_, "cannot be written; is the disk full?");
-  }
 }
 
 void CriteoRecordWriter::close() {
   flush();
-  file_.flush();
-  if (!file_) {
-    fail(temporary_, "cannot be written; is the disk full?");
-  }
-  file_.close();
-  std::error_code error;
-  std::filesystem::rename(temporary_, path_, error);
-  if (error) {
-    fail(path_, "cannot be replaced: " + error.message());
-  }
+  file_.commit(false);
 }
 
 }  // namespace tutti::miniapps

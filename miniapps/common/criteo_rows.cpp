@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/collectives/bcast.hpp>
@@ -13,6 +14,7 @@
 #include "agree.hpp"
 #include "cache_folder.hpp"
 #include "criteo_binary.hpp"
+#include "data/sidecar.hpp"
 
 namespace tutti::miniapps {
 
@@ -74,6 +76,23 @@ Rows load_rows(const fs::path& path, const nlohmann::json& identity) {
   return rows.size() == criteo_tables ? rows : Rows();
 }
 
+/// Empty where there is no sidecar.
+Rows sidecar_rows(const fs::path& prefix) {
+  const fs::path path = sidecar_path(prefix);
+  if (!fs::exists(path)) {
+    return {};
+  }
+  const Sidecar sidecar = read_sidecar(path);
+  if (sidecar.format != criteo_binary_format || sidecar.tables.size() != criteo_tables) {
+    throw Error(ErrorCode::io, path.string() + ": is no sidecar of Criteo's binary files of 26 tables; remove it, or "
+                                               "name the data that it is of");
+  }
+  check_sidecar_files(path, sidecar);
+  Rows rows;
+  std::ranges::transform(sidecar.tables, std::back_inserter(rows), &SidecarTable::rows);
+  return rows;
+}
+
 /// Where it cannot be kept the next run scans again.
 void keep_rows(const fs::path& path, const nlohmann::json& identity, const Rows& rows) {
   const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
@@ -95,9 +114,12 @@ std::vector<std::uint64_t> criteo_binary_rows(const Communicator& comm, const fs
   fs::path kept;
   run_agreed(comm, [&] {
     if (comm.rank() == 0) {
-      identity = identity_of(prefix);
-      kept = cache_stem(cache_dir, prefix, identity) + ".rows.json";
-      const Rows known = load_rows(kept, identity);
+      Rows known = sidecar_rows(prefix);
+      if (known.empty()) {
+        identity = identity_of(prefix);
+        kept = cache_stem(cache_dir, prefix, identity) + ".rows.json";
+        known = load_rows(kept, identity);
+      }
       std::copy(known.begin(), known.end(), rows.begin());
     }
   });

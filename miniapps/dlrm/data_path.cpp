@@ -55,7 +55,7 @@ DataKind kind_of_file(const fs::path& path) {
 }  // namespace
 
 std::string binary_prefix(const std::string& path) {
-  for (const std::string_view suffix : {"_train.bin", "_test.bin", "_val.bin"}) {
+  for (const std::string_view suffix : {"_train.bin", "_test.bin", "_val.bin", ".json"}) {
     if (path.ends_with(suffix)) {
       return path.substr(0, path.size() - suffix.size());
     }

@@ -14,7 +14,7 @@ enum class DataKind : std::uint8_t { text, binary, adult };
 /// read instead.
 [[nodiscard]] DataKind data_kind(const std::filesystem::path& path);
 
-/// The prefix of the binary files that `path` is the prefix or one of.
+/// The prefix of the binary files that `path` is the prefix, one, or the sidecar of.
 [[nodiscard]] std::string binary_prefix(const std::string& path);
 
 /// Puts the path of --data, by its content as rank 0 sees it, where --raw-data-file, --processed-data-file and
