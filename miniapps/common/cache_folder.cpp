@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cache_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -8,6 +10,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <tutti/error.hpp>
+#include <utility>
 
 namespace tutti::miniapps {
 
@@ -46,6 +49,27 @@ std::string cache_stem(const fs::path& given, const fs::path& file, const nlohma
     throw Error(ErrorCode::io, folder.string() + ": cannot be created; name another folder by TUTTI_CACHE_DIR");
   }
   return (folder / file.stem()).string() + "-" + std::to_string(key);
+}
+
+FileLock::FileLock(fs::path path) : path_(std::move(path)) {
+  while (!take()) {
+    ::close(file_);
+  }
+}
+
+FileLock::~FileLock() {
+  ::unlink(path_.c_str());
+  ::close(file_);
+}
+
+bool FileLock::take() {
+  file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) {
+    throw Error(ErrorCode::io, path_.string() + ": cannot be locked; name another folder by TUTTI_CACHE_DIR");
+  }
+  struct stat mine {};
+  struct stat there {};
+  return ::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino;
 }
 
 }  // namespace tutti::miniapps

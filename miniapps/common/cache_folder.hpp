@@ -16,4 +16,21 @@ namespace tutti::miniapps {
 [[nodiscard]] std::string cache_stem(const std::filesystem::path& folder, const std::filesystem::path& file,
                                      const nlohmann::json& identity);
 
+/// An advisory lock on a file, held until the end of its life, which removes the file. Waits for the process that has
+/// it. Throws tutti::Error (io) that names TUTTI_CACHE_DIR.
+class FileLock {
+ public:
+  explicit FileLock(std::filesystem::path path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  /// Returns false if the process before has removed the file meanwhile, so that others lock a new one.
+  [[nodiscard]] bool take();
+
+  std::filesystem::path path_;
+  int file_ = -1;
+};
+
 }  // namespace tutti::miniapps

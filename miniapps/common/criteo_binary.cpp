@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tutti/error.hpp>
 
 namespace tutti::miniapps {
 
@@ -17,14 +16,6 @@ std::vector<std::unique_ptr<CriteoRecordFile>> open_records(const std::filesyste
     files.push_back(path.empty() ? nullptr : std::make_unique<CriteoRecordFile>(path));
   }
   return files;
-}
-
-Shuffle shuffle_without_days(Shuffle shuffle) {
-  if (shuffle == Shuffle::day) {
-    throw Error(ErrorCode::invalid_argument,
-                "binary files do not say where days begin; use --data-randomize=total, epoch, batches or none");
-  }
-  return shuffle;
 }
 
 }  // namespace
@@ -49,7 +40,7 @@ CriteoBinary::CriteoBinary(const CriteoBinaryOptions& options)
     : files_(open_records(options.prefix)),
       max_ind_range_(options.max_ind_range),
       rows_(capped_rows(options.rows, options.max_ind_range)),
-      order_(shuffle_without_days(options.shuffle), options.seed, std::array{files_[0]->size()}) {}
+      order_(without_days(options.shuffle), options.seed, std::array{files_[0]->size()}) {}
 
 CriteoBinary::~CriteoBinary() = default;
 

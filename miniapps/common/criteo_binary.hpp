@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <tutti/communicator.hpp>
 
 #include "data/draft_file.hpp"
 #include "data_source.hpp"
@@ -109,6 +110,15 @@ class CriteoBinary : public DataSource {
   std::vector<std::uint64_t> rows_;
   SampleOrder order_;
 };
+
+/// The rows that each table needs for the ids of a binary data set, PREFIX_train.bin and so on: those of its sidecar,
+/// PREFIX.json, where there is one; else of an earlier scan of the same files, which is kept in the folder of the cache
+/// (CriteoTextOptions::cache_dir); else of a scan that the ranks divide. Collective over `comm`; blocking. Throws
+/// AgreedError, naming the file, where one cannot be read or holds no records of Criteo, and where the sidecar is of
+/// other files.
+[[nodiscard]] std::vector<std::uint64_t> criteo_binary_rows(const Communicator& comm,
+                                                            const std::filesystem::path& prefix,
+                                                            const std::filesystem::path& cache_dir = {});
 
 /// The rows that ids of a data set need, of which no table has more than `max_ind_range` where above 0.
 [[nodiscard]] std::vector<std::uint64_t> capped_rows(std::span<const std::uint64_t> rows, std::int64_t max_ind_range);

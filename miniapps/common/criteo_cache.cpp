@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <fstream>
@@ -42,37 +38,6 @@ nlohmann::json identity(const CriteoTextOptions& options) {
                {"seed", sampled ? options.seed : 0U}});
   return file;
 }
-
-/// An advisory lock on a file, held until the end of its life, which removes the file.
-class FileLock {
- public:
-  explicit FileLock(fs::path path) : path_(std::move(path)) {
-    while (!take()) {
-      ::close(file_);
-    }
-  }
-  ~FileLock() {
-    ::unlink(path_.c_str());
-    ::close(file_);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  /// Returns false if the process before has removed the file meanwhile, so that others lock a new one.
-  [[nodiscard]] bool take() {
-    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) {
-      throw Error(ErrorCode::io, path_.string() + ": cannot be locked; name another folder by TUTTI_CACHE_DIR");
-    }
-    struct stat mine {};
-    struct stat there {};
-    return ::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino;
-  }
-
-  fs::path path_;
-  int file_ = -1;
-};
 
 std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::path& records, const fs::path& categories,
                                               const nlohmann::json& wanted) {

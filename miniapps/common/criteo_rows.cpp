@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "criteo_rows.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,8 +82,9 @@ Rows sidecar_rows(const fs::path& prefix) {
   }
   const Sidecar sidecar = read_sidecar(path);
   if (sidecar.format != criteo_binary_format || sidecar.tables.size() != criteo_tables) {
-    throw Error(ErrorCode::io, path.string() + ": is no sidecar of Criteo's binary files of 26 tables; remove it, or "
-                                               "name the data that it is of");
+    throw Error(ErrorCode::io, path.string() +
+                                   ": is no sidecar of Criteo's binary files of 26 tables; remove it, or "
+                                   "name the data that it is of");
   }
   check_sidecar_files(path, sidecar);
   Rows rows;

@@ -27,6 +27,14 @@ Shuffle shuffle_kind(const std::string& name) {
   throw Error(ErrorCode::invalid_argument, "'" + name + "' is not one of total, day, epoch, batches, none");
 }
 
+Shuffle without_days(Shuffle shuffle) {
+  if (shuffle == Shuffle::day) {
+    throw Error(ErrorCode::invalid_argument,
+                "--data-randomize=day is for Criteo text; use total, epoch, batches or none");
+  }
+  return shuffle;
+}
+
 namespace {
 
 /// The reference's order: one generator shuffles all samples, or those of one day after the other.

@@ -20,6 +20,9 @@ enum class Shuffle {
 /// "total", "day", "none", "epoch" or "batches"; throws tutti::Error (invalid_argument) for another name.
 [[nodiscard]] Shuffle shuffle_kind(const std::string& name);
 
+/// Throws tutti::Error (invalid_argument) for Shuffle::day, which is for data that are cut in days as they are read.
+[[nodiscard]] Shuffle without_days(Shuffle shuffle);
+
 /// The order of the training samples of a file: a function of seed and epoch, the same on all ranks. Local.
 class SampleOrder {
  public:

@@ -13,7 +13,7 @@
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
-#include "common/criteo_rows.hpp"
+#include "common/criteo_binary.hpp"
 #include "common/locked_source.hpp"
 #include "data_path.hpp"
 #include "device/device_engine.hpp"

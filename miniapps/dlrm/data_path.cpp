@@ -11,6 +11,7 @@
 
 #include "common/agree.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/sidecar.hpp"
 
 namespace dlrm {
 
@@ -25,7 +26,8 @@ constexpr std::size_t criteo_fields = 1 + mini::criteo_dense + mini::criteo_tabl
 [[noreturn]] void refuse(const fs::path& path, const std::string& what) {
   throw tutti::Error(tutti::ErrorCode::io, "--data=" + path.string() + ": " + what +
                                                "; name Criteo text of 40 fields a line, the PREFIX of PREFIX_train.bin "
-                                               "and PREFIX_test.bin, or a folder with " +
+                                               "and PREFIX_test.bin, a folder of day files with the data.json of "
+                                               "tutti-data, or one with " +
                                                adult_file);
 }
 
@@ -67,6 +69,9 @@ DataKind data_kind(const fs::path& path) {
   if (fs::exists(mini::criteo_binary_files(binary_prefix(path))[0])) {
     return DataKind::binary;
   }
+  if (fs::is_directory(path) && fs::exists(mini::sidecar_path(path))) {
+    return DataKind::days;
+  }
   if (fs::is_directory(path)) {
     if (!fs::exists(path / adult_file)) {
       refuse(path, "is a folder without data");
@@ -91,10 +96,14 @@ void name_data(const tutti::Communicator& comm, Options& o) {
     }
   });
   tutti::bcast(comm, tutti::Buffer(reinterpret_cast<std::uint8_t*>(&kind), 1), 0);
-  if (kind == DataKind::binary) {
-    o.processed_data_file = binary_prefix(path);
+  o.day_files = kind == DataKind::days;
+  if (kind == DataKind::binary || o.day_files) {
+    o.processed_data_file = o.day_files ? path : binary_prefix(path);
   } else {
     o.raw_data_file = path;
+  }
+  if (o.day_files) {
+    o.indices_per_feature.clear();  // of a preset: the data have bags of their own
   }
   if (kind == DataKind::adult) {
     o.data_set = "adult";

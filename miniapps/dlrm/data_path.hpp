@@ -8,7 +8,13 @@
 
 namespace dlrm {
 
-enum class DataKind : std::uint8_t { text, binary, adult };
+/// The formats of --data.
+enum class DataKind : std::uint8_t {
+  text,    ///< a file of Criteo text
+  binary,  ///< the prefix of files of Criteo's records
+  days,    ///< a folder of day files of arrays
+  adult    ///< a folder with the files of Adult
+};
 
 /// What is at a path, by its content. Local. Throws tutti::Error (io) that names the path, what it holds and what is
 /// read instead.

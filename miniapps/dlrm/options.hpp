@@ -53,6 +53,7 @@ struct Options {
   std::string data_set = "kaggle";
   std::string data;  ///< by content; name_data() makes it one of the next three
   std::string raw_data_file;
+  bool day_files = false;  ///< --processed-data-file is a folder of them; name_data() finds it
   std::string test_data_file;
   std::string processed_data_file;
   std::string data_randomize = "auto";

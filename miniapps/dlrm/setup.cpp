@@ -9,6 +9,7 @@
 #include "common/adult.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/criteo_text.hpp"
+#include "common/day_arrays.hpp"
 #include "common/multi_hot.hpp"
 #include "common/random_data.hpp"
 #include "common/test_file.hpp"
@@ -83,6 +84,10 @@ std::unique_ptr<mini::DataSource> text_source(const Options& o) {
 std::unique_ptr<mini::DataSource> data_set(const Options& o, std::vector<std::uint64_t> binary_rows) {
   if (o.data_set == "adult") {
     return std::make_unique<mini::Adult>(o.seed, o.raw_data_file);
+  }
+  if (o.day_files) {
+    return std::make_unique<mini::DayArrays>(
+        mini::DayArraysOptions{o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed});
   }
   if (reads_binary(o)) {
     return std::make_unique<mini::CriteoBinary>(mini::CriteoBinaryOptions{

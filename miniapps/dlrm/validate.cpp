@@ -53,8 +53,8 @@ void validate_data(const Options& o) {
             "which ships with Tutti; or --test-data-file with --inference-only and --load)");
     require(o.test_data_file.empty() || !o.data.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
             "--test-data-file is Criteo text beside --raw-data-file; omit --processed-data-file and --data-set=adult");
-    require(o.data_randomize != "day" || !reads_binary(o),
-            "--data-randomize=day: binary files do not say where days begin; use total, epoch, batches or none");
+    require(o.data_randomize != "day" || o.data_set == "adult" || o.processed_data_file.empty(),
+            "--data-randomize=day is for Criteo text; use total, epoch, batches or none");
     require(o.data_set != "terabyte" || !o.data.empty() || !o.processed_data_file.empty(),
             "--data-set=terabyte is read from --processed-data-file only, which the preprocessing of DLRM's reference "
             "makes of "
@@ -96,7 +96,7 @@ void validate_bench(const Options& o) {
 }  // namespace
 
 bool reads_binary(const Options& o) {
-  return o.data_generation == "dataset" && o.data_set != "adult" && !o.processed_data_file.empty();
+  return o.data_generation == "dataset" && o.data_set != "adult" && !o.processed_data_file.empty() && !o.day_files;
 }
 
 bool reads_text(const Options& o) {
@@ -104,7 +104,7 @@ bool reads_text(const Options& o) {
 }
 
 std::string data_order(const Options& o) {
-  return o.data_randomize != "auto" ? o.data_randomize : reads_binary(o) ? "none" : "total";
+  return o.data_randomize != "auto" ? o.data_randomize : reads_text(o) || o.data_set == "adult" ? "total" : "none";
 }
 
 void validate(const Options& options) {

@@ -311,7 +311,7 @@ TEST(CriteoBinary, LargeNumbersAndRangesAreThoseOfTheRecord) {
   const Batch batch = whole(binary, Split::train);
   for (std::size_t j = 0; j < 13; ++j) EXPECT_EQ(batch.dense[j], std::log(static_cast<float>(j * 5461) + 1.0F));
   for (std::size_t t = 0; t < 26; ++t) EXPECT_EQ(batch.tables[t].indices[0], static_cast<std::int64_t>(t * 7 % 10));
-  EXPECT_TRUE(contains(error_of([&] { CriteoBinary day({.prefix = folder / "x", .shuffle = Shuffle::day}); }), "days"));
+  EXPECT_TRUE(contains(error_of([&] { CriteoBinary day({.prefix = folder / "x", .shuffle = Shuffle::day}); }), "day"));
 }
 
 TEST(CriteoBinary, RoundTripAndTruncation) {
