@@ -56,9 +56,8 @@ void validate_data(const Options& o) {
     require(o.data_randomize != "day" || o.data_set == "adult" || o.processed_data_file.empty(),
             "--data-randomize=day is for Criteo text; use total, epoch, batches or none");
     require(o.data_set != "terabyte" || !o.data.empty() || !o.processed_data_file.empty(),
-            "--data-set=terabyte is read from --processed-data-file only, which the preprocessing of DLRM's reference "
-            "makes of "
-            "the day files: PREFIX_train.bin and PREFIX_test.bin, 40 int32 per sample");
+            "--data-set=terabyte is read from --processed-data-file=PREFIX only; make it of the day files: tutti-data "
+            "convert FOLDER -o PREFIX");
   } else {
     require(o.data.empty() && o.raw_data_file.empty() && o.processed_data_file.empty(),
             "--data-generation=" + o.data_generation +

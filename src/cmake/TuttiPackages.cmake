@@ -52,7 +52,7 @@ and examples.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libtutti0 ${same}, ${mpi_package}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libtrilinos-kokkos-dev, gfortran, tutti-bin")
 tutti_package(programs tutti-bin science "Command tutti (machines, plans, tuning), tutti-commbench, and the
-mini-apps tutti-dlrm and tutti-sgd with their data.")
+mini-apps tutti-dlrm, tutti-data and tutti-sgd with their data.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS "libtutti0 ${same}")
 tutti_package(preload tutti-mpi libs "libtutti-mpi for programs that call MPI only: it is loaded before
 the MPI (tutti run -- program).")

@@ -16,7 +16,7 @@ if(changed)
 endif()
 
 run(${CMAKE_COMMAND} --build ${WORK} --target help)
-foreach(program tutti-dlrm tutti-sgd tutti-commbench tutti_command tutti_fortran tutti_mpi_main)
+foreach(program tutti-data tutti-dlrm tutti-sgd tutti-commbench tutti_command tutti_fortran tutti_mpi_main)
   if(output MATCHES "(^|\n|/)${program}:")
     message(SEND_ERROR "${program} is built, though only the library was asked for")
   endif()

@@ -53,6 +53,14 @@ class IdTable {
   [[nodiscard]] std::vector<IdEntry>& entries() { return entries_; }
   [[nodiscard]] const std::vector<IdEntry>& entries() const { return entries_; }
 
+  /// Room for so many ids, of which none is to grow the table.
+  void reserve(std::size_t ids) {
+    const std::size_t places = dense_ ? (ids + 7) / 7 * 8 : 2 * ids;
+    if (places > entries_.size()) {
+      resize(places);
+    }
+  }
+
   void clear() {
     std::fill(entries_.begin(), entries_.end(), IdEntry{});
     size_ = 0;
@@ -66,19 +74,25 @@ class IdTable {
     const std::uint32_t of_rank = id_hash(id) * ranks_;
     return static_cast<std::size_t>((std::uint64_t{of_rank} * entries_.size()) >> 32U);
   }
+  [[nodiscard]] std::size_t after(std::size_t i) const { return i + 1 == entries_.size() ? 0 : i + 1; }
   IdEntry* find(std::uint32_t id) {
     std::size_t i = place(id);
     while (entries_[i].count != 0 && entries_[i].id != id) {
-      i = i + 1 == entries_.size() ? 0 : i + 1;
+      i = after(i);
     }
     return &entries_[i];
   }
-  void grow() {
-    std::vector<IdEntry> before(entries_.size() + (dense_ ? entries_.size() / 4 : entries_.size()));
+  void grow() { resize(entries_.size() + (dense_ ? entries_.size() / 4 : entries_.size())); }
+  void resize(std::size_t places) {
+    std::vector<IdEntry> before(places);
     before.swap(entries_);
-    for (const IdEntry& entry : before) {
+    for (const IdEntry& entry : before) {  // all different
       if (entry.count != 0) {
-        *find(entry.id) = entry;
+        std::size_t i = place(entry.id);
+        while (entries_[i].count != 0) {
+          i = after(i);
+        }
+        entries_[i] = entry;
       }
     }
   }

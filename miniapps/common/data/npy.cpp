@@ -78,6 +78,17 @@ std::string_view take_header(std::string_view& content, const std::string& name)
   return header;
 }
 
+/// "<f4", "<i4" and "|u1" have 4, 4 and 1.
+std::size_t element_bytes(const std::string& type, const std::string& name) {
+  const bool known = type.size() == 3 && std::string_view("<|").find(type[0]) != std::string_view::npos &&
+                     std::string_view("biuf").find(type[1]) != std::string_view::npos &&
+                     std::string_view("1248").find(type[2]) != std::string_view::npos;
+  if (!known) {
+    fail_npy(name, "has elements '" + type + "', which are no little-endian numbers");
+  }
+  return static_cast<std::size_t>(type[2] - '0');
+}
+
 }  // namespace
 
 std::uint64_t NpyArray::elements() const {
@@ -87,16 +98,6 @@ std::uint64_t NpyArray::elements() const {
     product = fits ? product * extent : std::numeric_limits<std::uint64_t>::max();
   }
   return product;
-}
-
-std::size_t npy_element_bytes(const std::string& type) {
-  const bool known = type.size() == 3 && std::string_view("<|").find(type[0]) != std::string_view::npos &&
-                     std::string_view("biuf").find(type[1]) != std::string_view::npos &&
-                     std::string_view("1248").find(type[2]) != std::string_view::npos;
-  if (!known) {
-    throw Error(ErrorCode::io, "'" + type.substr(0, 16) + "' is no type of little-endian numbers");
-  }
-  return static_cast<std::size_t>(type[2] - '0');
 }
 
 std::string npy_header(const std::string& type, const std::vector<std::uint64_t>& shape) {
@@ -119,7 +120,7 @@ NpyArray parse_npy(std::string_view content, const std::string& name) {
   if (!value_of(header, "fortran_order", name).starts_with("False")) {
     fail_npy(name, "is in the order of Fortran; save it by numpy.ascontiguousarray");
   }
-  const std::size_t bytes = npy_element_bytes(array.type);
+  const std::size_t bytes = element_bytes(array.type, name);
   if (array.elements() > content.size() / bytes || array.elements() * bytes != content.size()) {
     fail_npy(name,
              "has " + std::to_string(content.size()) + " bytes of elements, which its shape does not fit; it is cut");

@@ -31,9 +31,6 @@ struct NpyArray {
   }
 };
 
-/// Bytes of an element: "<f4", "<i4" and "|u1" have 4, 4 and 1. Throws tutti::Error (io) for types that are no numbers.
-[[nodiscard]] std::size_t npy_element_bytes(const std::string& type);
-
 /// The header of a .npy file, version 1.0, as numpy writes it; its size is a multiple of 64.
 [[nodiscard]] std::string npy_header(const std::string& type, const std::vector<std::uint64_t>& shape);
 

@@ -154,6 +154,12 @@ void check_sidecar(const Sidecar& sidecar) {
   }
 }
 
+using RowCount = std::pair<std::uint64_t, std::uint64_t>;
+
+bool is_hotter(const RowCount& a, const RowCount& b) {
+  return a.second != b.second ? a.second > b.second : a.first < b.first;
+}
+
 }  // namespace
 
 std::filesystem::path sidecar_path(const std::filesystem::path& prefix) {
@@ -206,14 +212,13 @@ void add_row(RowFrequencies& frequencies, std::uint64_t row, std::uint64_t count
   frequencies.bucket_lookups[bucket] += count;
   frequencies.hottest.emplace_back(row, count);
   if (frequencies.hottest.size() >= 16 * most_hottest) {
-    sort_hottest(frequencies);
+    std::ranges::nth_element(frequencies.hottest, frequencies.hottest.begin() + most_hottest, is_hotter);
+    frequencies.hottest.resize(most_hottest);
   }
 }
 
 void sort_hottest(RowFrequencies& frequencies) {
-  std::ranges::sort(frequencies.hottest, [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
+  std::ranges::sort(frequencies.hottest, is_hotter);
   frequencies.hottest.resize(std::min(frequencies.hottest.size(), most_hottest));
 }
 

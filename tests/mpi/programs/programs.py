@@ -15,6 +15,8 @@ WRONG = {"tutti": [["explain", "allreduce", "--ranks=0"], ["tune", "--rounds=-1"
          "tutti-dlrm": [["--nepochs=-1"], ["--mini-batch-size=-3"], ["--preset=adult", "--learning-rate=abc"]],
          "tutti-sgd": [["--batch-size=-5"], ["--svg-file=x.svg"], ["--momentum=1"]],
          "tutti-commbench": [["--low=-4"], ["--budget=0"], ["--factor=1"]],
+         "tutti-data": [["generate", "-o", "x", "--samples=0"], ["convert", "x", "-o", "x", "--hash-rows=-1"],
+                        ["sample", "x", "--count=0"]],
          "tutti-kernelbench": [["embedding", "--dim=-1"], ["combine", "--bytes=0"], ["interaction", "--rounds=0"]]}
 
 

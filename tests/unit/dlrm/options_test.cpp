@@ -141,7 +141,7 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--learning-rate=nan"}, "'nan'"},
       {{"--memory-limit=-1"}, "--memory-limit"},
       {{"--arch-mlp-bot=13--2"}, "--arch-mlp-bot"},
-      {{"--preset=terabyte", "--raw-data-file=x"}, "PREFIX_train.bin"},
+      {{"--preset=terabyte", "--raw-data-file=x"}, "tutti-data"},
       {{"--preset=terabyte", "--processed-data-file=x", "--mlperf-bin-shuffle", "--data-randomize=none"},
        "--mlperf-bin-shuffle"},
       {{"--preset=terabyte", "--processed-data-file=x", "--data-randomize=day"}, "--data-randomize=day"},

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "text_input.hpp"
+
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <memory>
+#include <tutti/error.hpp>
+
+#include "common/criteo_line.hpp"
+
+namespace tutti::data {
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace miniapps;
+
+[[noreturn]] void fail_text(const fs::path& path, const std::string& what) {
+  throw Error(ErrorCode::io, path.string() + ": " + what);
+}
+
+/// The number of a file named day_N, or day_N.something; -1 for others.
+std::int64_t day_number(const std::string& name) {
+  constexpr std::string_view prefix = "day_";
+  std::int64_t number = -1;
+  if (name.starts_with(prefix)) {
+    const char* end = name.data() + name.size();
+    const auto [stop, status] = std::from_chars(name.data() + prefix.size(), end, number);
+    return status == std::errc() && (stop == end || *stop == '.') ? number : -1;
+  }
+  return -1;
+}
+
+std::vector<fs::path> days_of(const fs::path& folder) {
+  std::vector<std::pair<std::int64_t, fs::path>> days;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::int64_t number = day_number(entry.path().filename().string());
+    if (number >= 0 && entry.is_regular_file()) {
+      days.emplace_back(number, entry.path());
+    }
+  }
+  std::ranges::sort(days);
+  std::vector<fs::path> paths;
+  for (const auto& [number, path] : days) {
+    if (!paths.empty() && day_number(paths.back().filename().string()) == number) {
+      fail_text(path, "is day " + std::to_string(number) + " once more; keep one of both files");
+    }
+    paths.push_back(path);
+  }
+  if (paths.empty()) {
+    fail_text(folder, "has no files day_0, day_1, ...; name the text files themselves");
+  }
+  return paths;
+}
+
+TextFile look_at(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    fail_text(path, "is no file that can be read; name Criteo text, or a folder of day_*");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(4, '\0');
+  file.read(begin.data(), 4);
+  if (file.bad() || info.st_size == 0) {
+    fail_text(path, info.st_size == 0 ? "is empty" : "cannot be read");
+  }
+  if (begin == std::string("\x28\xb5\x2f\xfd", 4)) {
+    fail_text(path, "is compressed by zstd, which tutti-data does not read; decompress it");
+  }
+  return {path, static_cast<std::uint64_t>(info.st_size), info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
+          begin.starts_with("\x1f\x8b")};
+}
+
+void add_line(const CriteoLine& line, Samples& samples) {
+  samples.labels.push_back(line.label);
+  for (std::size_t j = 0; j < criteo_dense; ++j) {
+    samples.dense[j].push_back(line.dense[j]);
+  }
+  for (std::size_t t = 0; t < criteo_tables; ++t) {
+    samples.ids[t].push_back(line.hashes[t]);
+  }
+}
+
+void reserve(Samples& samples, std::size_t text_bytes) {
+  constexpr std::size_t usual_line = 200;
+  const std::size_t lines = text_bytes / usual_line + 1;
+  samples.labels.reserve(lines);
+  for (auto& column : samples.dense) {
+    column.reserve(lines);
+  }
+  for (auto& column : samples.ids) {
+    column.reserve(lines);
+  }
+}
+
+/// `lines_before(at)` is asked for a malformed line only: how many lines precede the one that begins at `at`.
+template <typename LinesBefore>
+Samples parse_text(const fs::path& path, std::string_view text, LinesBefore&& lines_before) {
+  Samples samples(criteo_dense, criteo_tables);
+  reserve(samples, text.size());
+  CriteoLine line;
+  CriteoLineFault fault;
+  while (!text.empty()) {
+    const char* begin = text.data();
+    if (!parse_criteo_line(take_line(text), line, fault)) {
+      fail_text(path, "line " + std::to_string(lines_before(begin) + 1) + ", field " + std::to_string(fault.field) +
+                          ": " + fault.what);
+    }
+    add_line(line, samples);
+  }
+  return samples;
+}
+
+std::uint64_t count_lines(const char* begin, const char* end) {
+  return static_cast<std::uint64_t>(std::count(begin, end, '\n'));
+}
+
+/// Where the first line begins at or after `at`.
+std::uint64_t line_start(std::string_view content, std::uint64_t at) {
+  if (at == 0 || at >= content.size()) {
+    return std::min<std::uint64_t>(at, content.size());
+  }
+  const std::size_t end = content.find('\n', at - 1);
+  return end == std::string_view::npos ? content.size() : end + 1;
+}
+
+/// The text of a gzip file, piece by piece.
+class GzipText {
+ public:
+  explicit GzipText(const fs::path& path) : path_(path), file_(::gzopen(path.c_str(), "rb"), ::gzclose_r) {
+    if (!file_) {
+      fail_text(path, "cannot be opened");
+    }
+    (void)::gzbuffer(file_.get(), block);
+  }
+  /// Puts whole lines into `piece`, without blank ones behind them: these may turn out to be the end of the file. False
+  /// after the last lines.
+  bool next(std::uint64_t bytes, std::string& piece) {
+    std::size_t want = static_cast<std::size_t>(bytes);
+    do {
+      take(want, piece);
+      want = rest_.size() + 1;
+      if (piece.empty() && !ended_ && want > bytes + longest_line) {
+        fail_text(path_, "has a line of more than " + std::to_string(longest_line) + " bytes");
+      }
+    } while (piece.empty() && !ended_);
+    rest_.erase(0, piece.size());
+    rest_.erase(0, rest_.starts_with('\r') ? 1 : 0);
+    rest_.erase(0, rest_.starts_with('\n') ? 1 : 0);
+    return !ended_ || !without_blank_end(rest_).empty();
+  }
+
+ private:
+  static constexpr unsigned block = 1U << 20U;
+  static constexpr std::size_t longest_line = 16 * std::size_t{block};
+
+  /// `want` bytes and the rest of their last line, empty where that has not come yet.
+  void take(std::size_t want, std::string& piece) {
+    while (!ended_ && rest_.size() < want) {
+      fill();
+    }
+    const std::size_t end = rest_.size() < want ? std::string::npos : rest_.find('\n', want - 1);
+    piece.clear();
+    if (end != std::string::npos || ended_) {
+      piece = without_blank_end(std::string_view(rest_).substr(0, end));
+    }
+  }
+  void fill() {
+    const std::size_t before = rest_.size();
+    rest_.resize(before + block);
+    const int got = ::gzread(file_.get(), rest_.data() + before, block);
+    rest_.resize(before + static_cast<std::size_t>(std::max(got, 0)));
+    int status = Z_OK;
+    ::gzerror(file_.get(), &status);
+    if (got < 0 || status < 0) {
+      fail_text(path_, "is a damaged or truncated gzip file");
+    }
+    ended_ = got < static_cast<int>(block);
+  }
+
+  fs::path path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+  std::string rest_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::vector<TextFile> find_text_files(const std::vector<std::string>& inputs) {
+  std::vector<TextFile> files;
+  for (const std::string& input : inputs) {
+    if (!fs::is_directory(input)) {
+      files.push_back(look_at(input));
+      continue;
+    }
+    for (const fs::path& day : days_of(input)) {
+      files.push_back(look_at(day));
+    }
+  }
+  return files;
+}
+
+Samples parse_range(const TextFile& file, std::uint64_t begin, std::uint64_t end) {
+  const MappedFile mapped(file.path);
+  const std::string_view content = without_blank_end(mapped.content());
+  const std::uint64_t first = line_start(content, begin);
+  const std::string_view text = content.substr(first, line_start(content, end) - first);
+  return parse_text(file.path, text, [&](const char* at) { return count_lines(content.data(), at); });
+}
+
+void parse_gzip(const TextFile& file, std::uint64_t piece_bytes, const std::function<bool(std::uint64_t)>& wanted,
+                const std::function<void(std::uint64_t, Samples&, bool)>& use) {
+  GzipText text(file.path);
+  std::string piece;
+  std::uint64_t lines = 0;
+  bool more = true;
+  for (std::uint64_t number = 0; more; ++number) {
+    more = text.next(piece_bytes, piece);
+    const auto before = [&](const char* at) { return lines + count_lines(piece.data(), at); };
+    if (wanted(number)) {
+      Samples samples = parse_text(file.path, piece, before);
+      use(number, samples, !more);
+    }
+    lines += piece.empty() ? 0 : count_lines(piece.data(), piece.data() + piece.size()) + 1;
+  }
+}
+
+}  // namespace tutti::data
