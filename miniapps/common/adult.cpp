@@ -117,29 +117,22 @@ void Adult::begin_epoch(std::uint64_t epoch) {
   NumpyRandom(seed_ + static_cast<std::uint32_t>(epoch)).shuffle(train_.order);
 }
 
-void Adult::read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-                 std::span<const std::size_t> tables, Batch& batch) {
-  batch.count = check_read(split, batch_size, k, range, tables);
-  batch.range = range;
+void Adult::read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) {
+  begin_read(split, batch_size, k, part, batch);
   const SplitData& data = split == Split::train ? train_ : test_;
-  const std::uint32_t* order = data.order.data() + k * batch_size;
-  batch.dense.clear();
-  batch.labels.clear();
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    const float* row = data.dense.data() + order[i] * dense_features_;
-    batch.dense.insert(batch.dense.end(), row, row + dense_features_);
-    batch.labels.push_back(data.labels[order[i]]);
+  const auto order = std::span(data.order).subspan(k * batch_size, batch.count);
+  float* dense = batch.dense.data();
+  for (std::size_t i = 0; i < part.range.size(); ++i) {
+    const std::size_t sample = order[part.range.begin + i];
+    dense = std::copy_n(data.dense.data() + sample * dense_features_, dense_features_, dense);
+    batch.labels[i] = data.labels[sample];
   }
-  batch.tables.resize(tables.size());
-  for (std::size_t t = 0; t < tables.size(); ++t) {
-    TableBags& bags = batch.tables[t];
-    bags.indices.resize(batch.count);
-    bags.offsets.resize(batch.count + 1);
-    for (std::size_t i = 0; i < batch.count; ++i) {
-      bags.offsets[i] = static_cast<std::int64_t>(i);
-      bags.indices[i] = data.indices[order[i] * rows_.size() + tables[t]];
+  const SampleRange bagged = batch.bag_range();
+  for (std::size_t t = 0; t < part.tables.size(); ++t) {
+    const auto indices = make_one_hot(batch.tables[t], bagged.size());
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      indices[i] = data.indices[order[bagged.begin + i] * rows_.size() + part.tables[t]];
     }
-    bags.offsets[batch.count] = static_cast<std::int64_t>(batch.count);
   }
 }
 

@@ -22,8 +22,7 @@ class Adult : public DataSource {
   [[nodiscard]] std::uint64_t samples(Split split) const override;  ///< validation is empty
   [[nodiscard]] std::string description() const override;
   void begin_epoch(std::uint64_t epoch) override;
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override;
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override;
 
  private:
   struct SplitData {

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* prefix = "step-";
-constexpr std::size_t digits = 10;
+constexpr std::size_t step_digits = 10;
 
 /// The folders of checkpoints of steps, in descending order. Only whole checkpoints have a manifest.
 std::vector<fs::path> step_folders(const fs::path& folder) {
@@ -38,7 +38,7 @@ fs::path checkpoint_folder(const fs::path& folder, std::uint64_t step, std::uint
     return folder;
   }
   const std::string number = std::to_string(step);
-  return folder / (prefix + std::string(digits - std::min(digits, number.size()), '0') + number);
+  return folder / (prefix + std::string(step_digits - std::min(step_digits, number.size()), '0') + number);
 }
 
 fs::path newest_checkpoint(const fs::path& folder) {

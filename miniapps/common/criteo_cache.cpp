@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <tutti/error.hpp>
 
+#include "cache_folder.hpp"
 #include "criteo_convert.hpp"
 
 namespace tutti::miniapps {
@@ -20,18 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path cache_folder(const CriteoTextOptions& options) {
-  if (!options.cache_dir.empty()) {
-    return options.cache_dir;
-  }
-  const char* named = std::getenv("TUTTI_CACHE_DIR");
-  return named != nullptr ? fs::path(named) : fs::temp_directory_path() / ("tutti-cache-" + std::to_string(::getuid()));
-}
-
 /// All that the records depend on.
 nlohmann::json identity(const CriteoTextOptions& options) {
-  struct stat info {};
-  if (::stat(options.file.c_str(), &info) != 0) {
+  nlohmann::json file = file_identity(options.file);
+  if (file.is_null()) {
     throw Error(ErrorCode::io, options.file.string() + ": cannot be opened; name the Criteo text file");
   }
   const bool sampled = options.sub_sample_rate > 0;
@@ -42,48 +30,14 @@ nlohmann::json identity(const CriteoTextOptions& options) {
     known = static_cast<std::uint32_t>(
         ::crc32_z(known, reinterpret_cast<const Bytef*>(values.data()), values.size() * sizeof(std::uint32_t)));
   }
-  return {{"format", 2},
-          {"known", {numbers, known}},
-          {"all_test", options.all_test},
-          {"file", fs::canonical(options.file).string()},
-          {"bytes", static_cast<std::int64_t>(info.st_size)},
-          {"changed", {info.st_mtim.tv_sec, info.st_mtim.tv_nsec}},
-          {"inode", info.st_ino},
-          {"max_ind_range", options.max_ind_range},
-          {"sub_sample_rate", options.sub_sample_rate},
-          {"seed", sampled ? options.seed : 0U}};
+  file.update({{"format", 2},
+               {"known", {numbers, known}},
+               {"all_test", options.all_test},
+               {"max_ind_range", options.max_ind_range},
+               {"sub_sample_rate", options.sub_sample_rate},
+               {"seed", sampled ? options.seed : 0U}});
+  return file;
 }
-
-/// An advisory lock on a file, held until the end of its life, which removes the file.
-class FileLock {
- public:
-  explicit FileLock(fs::path path) : path_(std::move(path)) {
-    while (!take()) {
-      ::close(file_);
-    }
-  }
-  ~FileLock() {
-    ::unlink(path_.c_str());
-    ::close(file_);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  /// Returns false if the process before has removed the file meanwhile, so that others lock a new one.
-  [[nodiscard]] bool take() {
-    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) {
-      throw Error(ErrorCode::io, path_.string() + ": cannot be locked; name another folder by TUTTI_CACHE_DIR");
-    }
-    struct stat mine {};
-    struct stat there {};
-    return ::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino;
-  }
-
-  fs::path path_;
-  int file_ = -1;
-};
 
 std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::path& records, const fs::path& categories,
                                               const nlohmann::json& wanted) {
@@ -125,15 +79,8 @@ void save_summary(const fs::path& path, const CriteoTextSummary& summary, const 
 
 CriteoCacheEntry cached_criteo_text(const CriteoTextOptions& options) {
   const nlohmann::json wanted = identity(options);
-  const std::string text = wanted.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  const auto key = ::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size());
-  const fs::path folder = cache_folder(options);
+  const std::string stem = cache_stem(options.cache_dir, options.file, wanted);
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(ErrorCode::io, folder.string() + ": cannot be created; name another folder by TUTTI_CACHE_DIR");
-  }
-  const std::string stem = (folder / options.file.stem()).string() + "-" + std::to_string(key);
   const FileLock lock(stem + ".lock");
   CriteoCacheEntry entry{stem + ".bin", stem + ".categories", {}};
   if (const auto found = load_summary(stem + ".json", entry.records, entry.categories, wanted)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,16 +24,46 @@ constexpr std::size_t write_block = 4096;  // records
   throw Error(ErrorCode::io, path.string() + ": " + what);
 }
 
-void check_record(const CriteoRecord& record, const std::filesystem::path& path, std::uint64_t sample) {
-  const auto is_negative = [](std::int32_t value) { return value < 0; };
+/// One pass without branches: the sign of all numbers together.
+bool is_good(const CriteoRecord& record) {
+  std::int32_t signs = 0;
+  for (const std::int32_t value : record.dense) {
+    signs |= value;
+  }
+  for (const std::int32_t value : record.categories) {
+    signs |= value;
+  }
   const bool label = record.label == 0 || record.label == 1;
-  if (label && std::ranges::none_of(record.dense, is_negative) &&
-      std::ranges::none_of(record.categories, is_negative)) {
+  return label && signs >= 0;
+}
+
+void check_record(const CriteoRecord& record, const std::filesystem::path& path, std::uint64_t sample) {
+  if (is_good(record)) {
     return;
   }
+  const bool label = static_cast<std::uint32_t>(record.label) <= 1;
   fail(path, "sample " + std::to_string(sample) +
                  (label ? " has a negative number" : " has a label that is neither 0 nor 1") +
                  "; is this a file of 40 int32 per sample?");
+}
+
+/// Null where the file cannot be mapped.
+const CriteoRecord* map_records(int file, std::uint64_t bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (at == MAP_FAILED) {
+    return nullptr;
+  }
+  ::madvise(at, bytes, MADV_RANDOM);
+  return static_cast<const CriteoRecord*>(at);
+}
+
+/// Begins to load a record that is needed soon.
+void fetch_ahead(const CriteoRecord& record) {
+  constexpr std::size_t line = 64;
+  const auto* const first = reinterpret_cast<const char*>(&record);
+  for (std::size_t at = 0; at < sizeof record; at += line) {
+    __builtin_prefetch(first + at);
+  }
 }
 
 }  // namespace
@@ -47,6 +78,7 @@ CriteoRecordFile::CriteoRecordFile(const std::filesystem::path& path) : path_(pa
   const auto bytes = static_cast<std::uint64_t>(info.st_size);
   records_ = bytes / sizeof(CriteoRecord);
   if (known && bytes > 0 && bytes % sizeof(CriteoRecord) == 0) {
+    mapped_ = map_records(file_, bytes);
     return;
   }
   ::close(file_);
@@ -59,6 +91,9 @@ CriteoRecordFile::CriteoRecordFile(const std::filesystem::path& path) : path_(pa
 }
 
 CriteoRecordFile::~CriteoRecordFile() {
+  if (mapped_ != nullptr) {
+    ::munmap(const_cast<CriteoRecord*>(mapped_), records_ * sizeof(CriteoRecord));
+  }
   if (file_ >= 0) {
     ::close(file_);
   }
@@ -83,6 +118,27 @@ void CriteoRecordFile::read(std::uint64_t first, std::span<CriteoRecord> out) co
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     check_record(out[i], path_, first + i);
+  }
+}
+
+void CriteoRecordFile::gather(std::span<const std::uint64_t> numbers, std::span<CriteoRecord> out) const {
+  constexpr std::size_t ahead = 16;
+  struct stat info {};
+  const bool is_whole =
+      ::fstat(file_, &info) == 0 && static_cast<std::uint64_t>(info.st_size) >= records_ * sizeof(CriteoRecord);
+  if (mapped_ == nullptr || !is_whole) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      read(numbers[i], out.subspan(i, 1));
+    }
+    return;
+  }
+  for (const std::uint64_t number : numbers.first(std::min(ahead, numbers.size()))) {
+    fetch_ahead(mapped_[number]);
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    fetch_ahead(mapped_[numbers[std::min(i + ahead, numbers.size() - 1)]]);
+    out[i] = mapped_[numbers[i]];
+    check_record(out[i], path_, numbers[i]);
   }
 }
 

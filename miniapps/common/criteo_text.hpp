@@ -4,15 +4,11 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "criteo_binary.hpp"
 
 namespace tutti::miniapps {
-
-enum class Shuffle { total, day, none };
-
-/// "total", "day" or "none"; throws tutti::Error (invalid_argument) for another name.
-[[nodiscard]] Shuffle shuffle_kind(const std::string& name);
 
 struct CriteoTextOptions {
   std::filesystem::path file;
@@ -38,8 +34,8 @@ struct CriteoTextSummary {
 /// Criteo's Kaggle text with the reference's preprocessing: category numbers in order of first appearance, after those
 /// that are known already; the file cut in 7 days, the last one halved into test and validation. The text is streamed
 /// twice (lines, then conversion to a binary cache file that later runs and the other ranks of the node reuse); a lock
-/// makes one process convert while the others wait. Memory: the dictionaries, and 4 bytes a training sample where
-/// shuffled. Throws tutti::Error (io), naming the first malformed line and field, for more than max_bad_lines of them.
+/// makes one process convert while the others wait. Memory: the dictionaries, and what SampleOrder keeps. Throws
+/// tutti::Error (io), naming the first malformed line and field, for more than max_bad_lines of them.
 class CriteoText : public DataSource {
  public:
   explicit CriteoText(CriteoTextOptions options);
@@ -48,8 +44,8 @@ class CriteoText : public DataSource {
   [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
   [[nodiscard]] std::uint64_t samples(Split split) const override;
   [[nodiscard]] std::string description() const override;
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override;
+  void begin_epoch(std::uint64_t epoch) override { order_->begin_epoch(epoch); }
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override;
 
   /// Reads the file of the cache: a copy of the dictionaries.
   [[nodiscard]] CategoryValues categories() const override;
@@ -60,15 +56,14 @@ class CriteoText : public DataSource {
 
  private:
   [[nodiscard]] std::uint64_t first_sample(Split split) const;
-  void read_records(Split split, std::uint64_t first, std::span<CriteoRecord> out) const;
+  [[nodiscard]] CriteoSplit place(Split split) const;
 
   CriteoTextOptions options_;
   CriteoTextSummary summary_;
   std::unique_ptr<CriteoRecordFile> records_;
   std::filesystem::path categories_;
   std::vector<std::uint64_t> rows_;
-  std::vector<std::uint32_t> order_;  ///< of the training samples; empty: file order
-  std::vector<CriteoRecord> buffer_;
+  std::optional<SampleOrder> order_;  ///< of the training samples
 };
 
 }  // namespace tutti::miniapps

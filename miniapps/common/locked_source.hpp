@@ -24,10 +24,9 @@ class LockedSource final : public DataSource {
     const std::lock_guard lock(mutex_);
     source_->begin_epoch(epoch);
   }
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override {
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override {
     const std::lock_guard lock(mutex_);
-    source_->read(split, batch_size, k, range, tables, batch);
+    source_->read(split, batch_size, k, part, batch);
   }
 
  private:

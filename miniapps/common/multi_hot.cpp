@@ -47,7 +47,9 @@ std::string MultiHot::description() const {
                                               rule_ == BagRule::numpy ? "numpy" : "counter");
 }
 
-void MultiHot::expand(std::size_t table, std::size_t count, TableBags& bags) {
+void MultiHot::expand(std::size_t table, const Batch& batch, TableBags& bags) {
+  const SampleRange samples = batch.bag_range();
+  const std::size_t count = samples.size();
   const std::size_t size = bags_.sizes()[table];
   if (bags.indices.size() != count) {
     throw Error(ErrorCode::invalid_argument,
@@ -58,8 +60,8 @@ void MultiHot::expand(std::size_t table, std::size_t count, TableBags& bags) {
   const auto rows = static_cast<std::int64_t>(bags_.rows()[table]);
   for (std::size_t i = 0; i < count; ++i) {
     if (ids_[i] < 0) {
-      throw Error(ErrorCode::index_out_of_range,
-                  fmt::format("table {}: index {} of sample {} of the batch is negative", table, ids_[i], i));
+      throw Error(ErrorCode::index_out_of_range, fmt::format("table {}: index {} of sample {} of the batch is negative",
+                                                             table, ids_[i], samples.begin + i));
     }
     ids_[i] %= rows;
   }
@@ -70,11 +72,10 @@ void MultiHot::expand(std::size_t table, std::size_t count, TableBags& bags) {
   }
 }
 
-void MultiHot::read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-                    std::span<const std::size_t> tables, Batch& batch) {
-  source_->read(split, batch_size, k, range, tables, batch);
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    expand(tables[i], batch.count, batch.tables[i]);
+void MultiHot::read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) {
+  source_->read(split, batch_size, k, part, batch);
+  for (std::size_t i = 0; i < part.tables.size(); ++i) {
+    expand(part.tables[i], batch, batch.tables[i]);
   }
 }
 

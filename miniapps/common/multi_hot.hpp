@@ -31,13 +31,12 @@ class MultiHot : public DataSource {
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] CategoryValues categories() const override { return source_->categories(); }
   void begin_epoch(std::uint64_t epoch) override { source_->begin_epoch(epoch); }
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override;
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override;
 
   [[nodiscard]] std::uint64_t kept_bytes() const { return bags_.kept_bytes(); }
 
  private:
-  void expand(std::size_t table, std::size_t count, TableBags& bags);
+  void expand(std::size_t table, const Batch& batch, TableBags& bags);
 
   std::unique_ptr<DataSource> source_;
   BagRule rule_;

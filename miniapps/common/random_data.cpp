@@ -63,7 +63,7 @@ void RandomData::draw_gaussian(NumpyRandom& random, std::uint64_t rows, std::vec
                  [](double v) { return static_cast<std::int64_t>(v); });
 }
 
-void RandomData::skip_table(NumpyRandom& random, std::uint64_t rows, std::size_t count) {
+void RandomData::skip_bags(NumpyRandom& random, std::uint64_t rows, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t indices = draw_count(random, rows);
     if (!options_.gaussian) {
@@ -76,7 +76,7 @@ void RandomData::skip_table(NumpyRandom& random, std::uint64_t rows, std::size_t
   }
 }
 
-void RandomData::draw_table(NumpyRandom& random, std::uint64_t rows, std::size_t count, TableBags& bags) {
+void RandomData::draw_bags(NumpyRandom& random, std::uint64_t rows, std::size_t count, TableBags& bags) {
   bags.offsets.assign(1, 0);
   bags.indices.clear();
   for (std::size_t i = 0; i < count; ++i) {
@@ -85,23 +85,23 @@ void RandomData::draw_table(NumpyRandom& random, std::uint64_t rows, std::size_t
   }
 }
 
-void RandomData::draw(NumpyRandom& random, std::size_t count, SampleRange range, std::span<const std::size_t> tables,
-                      Batch& batch) {
-  batch.count = count;
-  batch.range = range;
-  batch.dense.resize(range.size() * options_.dense_features);
-  batch.labels.resize(range.size());
-  batch.tables.resize(tables.size());
+void RandomData::draw(NumpyRandom& random, std::span<const std::size_t> tables, Batch& batch) {
+  const std::size_t count = batch.count;
+  const SampleRange range = batch.range;
   random.skip_samples(range.begin * options_.dense_features);
   random.fill_uniform(batch.dense, 0, 1);
   random.skip_samples((count - range.end) * options_.dense_features);
+  const SampleRange bagged = batch.bag_range();
   std::size_t next = 0;
   for (std::size_t t = 0; t < options_.table_rows.size(); ++t) {
-    if (next < tables.size() && tables[next] == t) {
-      draw_table(random, options_.table_rows[t], count, batch.tables[next++]);
-    } else {
-      skip_table(random, options_.table_rows[t], count);
+    const std::uint64_t rows = options_.table_rows[t];
+    if (next == tables.size() || tables[next] != t) {
+      skip_bags(random, rows, count);
+      continue;
     }
+    skip_bags(random, rows, bagged.begin);
+    draw_bags(random, rows, bagged.size(), batch.tables[next++]);
+    skip_bags(random, rows, count - bagged.end);
   }
   random.skip_samples(range.begin);
   random.fill_uniform(batch.labels, 0, 1);
@@ -112,9 +112,8 @@ void RandomData::draw(NumpyRandom& random, std::size_t count, SampleRange range,
   }
 }
 
-void RandomData::read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-                      std::span<const std::size_t> tables, Batch& batch) {
-  const std::size_t count = check_read(split, batch_size, k, range, tables);
+void RandomData::read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) {
+  begin_read(split, batch_size, k, part, batch);
   Stream& s = streams_[split == Split::train ? 0 : 1];
   if (k == 0 || k < s.next || batch_size != s.batch_size) {
     s.random.seed(options_.seed);
@@ -122,9 +121,11 @@ void RandomData::read(Split split, std::size_t batch_size, std::uint64_t k, Samp
     s.batch_size = batch_size;
   }
   for (; s.next < k; ++s.next) {
-    draw(s.random, batch_count(split, batch_size, s.next), {}, {}, batch);
+    Batch nothing;
+    nothing.count = batch_count(split, batch_size, s.next);
+    draw(s.random, {}, nothing);
   }
-  draw(s.random, count, range, tables, batch);
+  draw(s.random, part.tables, batch);
   ++s.next;
 }
 

@@ -35,8 +35,7 @@ class RandomData : public DataSource {
   [[nodiscard]] std::uint64_t samples(Split) const override { return options_.samples; }
   [[nodiscard]] std::string description() const override;
   /// Reading a batch out of order draws all before it again.
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override;
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override;
 
   /// The generator as the last read of `split` left it (the reference's --debug-mode draws the weights from there).
   [[nodiscard]] const NumpyRandom& generator(Split split) const { return stream(split).random; }
@@ -48,15 +47,14 @@ class RandomData : public DataSource {
     std::size_t batch_size = 0;
   };
   [[nodiscard]] const Stream& stream(Split split) const { return streams_[split == Split::train ? 0 : 1]; }
-  void draw(NumpyRandom& random, std::size_t count, SampleRange range, std::span<const std::size_t> tables,
-            Batch& batch);
+  void draw(NumpyRandom& random, std::span<const std::size_t> tables, Batch& batch);
   /// Draws how many indices the next bag has.
   [[nodiscard]] std::size_t draw_count(NumpyRandom& random, std::uint64_t rows) const;
   void draw_uniform(NumpyRandom& random, std::uint64_t rows, std::vector<std::int64_t>& indices);
   void draw_gaussian(NumpyRandom& random, std::uint64_t rows, std::vector<std::int64_t>& indices);
-  void draw_table(NumpyRandom& random, std::uint64_t rows, std::size_t count, TableBags& bags);
-  /// As draw_table of a table whose bags nobody needs.
-  void skip_table(NumpyRandom& random, std::uint64_t rows, std::size_t count);
+  void draw_bags(NumpyRandom& random, std::uint64_t rows, std::size_t count, TableBags& bags);
+  /// As draw_bags of bags that nobody needs.
+  void skip_bags(NumpyRandom& random, std::uint64_t rows, std::size_t count);
 
   RandomDataOptions options_;
   std::vector<Stream> streams_;

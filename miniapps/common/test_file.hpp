@@ -32,10 +32,9 @@ class WithTestFile : public DataSource {
       train_->begin_epoch(epoch);
     }
   }
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override {
-    (void)check_read(split, batch_size, k, range, tables);
-    (split == Split::train ? *train_ : *test_).read(split, batch_size, k, range, tables, batch);
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override {
+    begin_read(split, batch_size, k, part, batch);
+    (split == Split::train ? *train_ : *test_).read(split, batch_size, k, part, batch);
   }
 
  private:

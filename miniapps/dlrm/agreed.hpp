@@ -26,17 +26,24 @@ void agreed(const Call& call) {
   }
 }
 
-/// The bags of a batch as a collection takes them; none of a batch with an error.
-inline void fill_lookups(const tutti::EmbeddingCollection& embeddings, const tutti::miniapps::Batch& batch,
-                         const std::string& local_error, std::vector<tutti::kernels::TableLookups>& lookups) {
+/// A batch as a collection takes it: the bags that were read, or none where it has an error. `lookups` is its memory;
+/// it, the batch and the error stay unchanged while the input is in use.
+inline tutti::EmbeddingInput make_input(const tutti::EmbeddingCollection& embeddings,
+                                        const tutti::miniapps::Batch& batch, const std::string& local_error,
+                                        std::vector<tutti::kernels::TableLookups>& lookups) {
+  const bool own = batch.bags == tutti::miniapps::BagSamples::own;
   lookups.assign(embeddings.tables(), {});
   std::size_t read = 0;
   for (std::size_t t = 0; t < lookups.size() && local_error.empty(); ++t) {
-    if (embeddings.needs(t)) {
+    if (own || embeddings.needs(t)) {
       const auto& bags = batch.tables[read++];
       lookups[t] = {bags.indices.data(), bags.offsets.data(), nullptr};
     }
   }
+  return {.tables = lookups,
+          .batch = batch.count,
+          .layout = own ? tutti::InputLayout::local : tutti::InputLayout::global,
+          .error = local_error};
 }
 
 }  // namespace dlrm

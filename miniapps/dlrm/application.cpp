@@ -13,7 +13,9 @@
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
+#include "common/criteo_binary.hpp"
 #include "common/locked_source.hpp"
+#include "data_path.hpp"
 #include "device/device_engine.hpp"
 #include "evaluation.hpp"
 #include "host_engine.hpp"
@@ -80,11 +82,15 @@ void Application::make_model() {
   ModelShape shape;
   std::vector<tutti::EmbeddingTableConfig> tables;
   tutti::ShardingPlan plan;
+  std::vector<std::uint64_t> rows;
+  if (reads_binary(options)) {
+    rows = mini::criteo_binary_rows(comm, options.processed_data_file);
+  }
   agreed([&] {
     if (!options.json_file.empty() && comm.rank() == 0) {
       mini::check_writable(options.json_file);
     }
-    source_ = make_source(options);
+    source_ = make_source(options, rows);
     shape = make_shape(options, *source_);
     tables = make_tables(options, shape, *source_, comm.size());
   });
@@ -138,7 +144,7 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     train.prepared = options.data_generation == "bench" ? prepared_batches : 0;
     const std::size_t test_batch =
         options.test_mini_batch_size > 0 ? options.test_mini_batch_size : options.mini_batch_size;
-    const ReaderPart part = reader_part(model_->embeddings(), comm.rank(), comm.size());
+    const ReaderPart part = reader_part(options, model_->embeddings(), comm.rank(), comm.size());
     feeds_source_.emplace(*source_);
     train_.emplace(*feeds_source_, mini::Split::train, options.mini_batch_size, part, train);
     test_.emplace(*feeds_source_, mini::Split::test, test_batch, part, feed);
@@ -230,7 +236,7 @@ void Application::infer() {
 void Application::bench() {
   print(step_head());
   const auto times =
-      bench_steps(comm_, options_, *engine_, reader_part(model_->embeddings(), comm_.rank(), comm_.size()),
+      bench_steps(comm_, options_, *engine_, reader_part(options_, model_->embeddings(), comm_.rank(), comm_.size()),
                   [&](const StepTime& time) { print(step_line(time)); });
   write([&] { return json_results(configuration_, comm_.size(), times); });
 }
@@ -262,7 +268,9 @@ void Application::train() {
 }  // namespace
 
 void run_application(const tutti::Communicator& comm, const Options& options) {
-  Application application(comm, options);
+  Options named = options;
+  name_data(comm, named);
+  Application application(comm, named);
   application.run();
 }
 

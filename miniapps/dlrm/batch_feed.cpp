@@ -51,7 +51,7 @@ void BatchFeed::start(const BatchCourse& course) {
 
 void BatchFeed::read(std::uint64_t k, mini::Batch& batch) {
   const auto slice = batch_slice(source_->batch_count(split_, batch_size_, k), part_.rank, part_.ranks);
-  source_->read(split_, batch_size_, k, slice, part_.tables, batch);
+  source_->read(split_, batch_size_, k, {slice, part_.tables, part_.bags}, batch);
 }
 
 void BatchFeed::fill(std::uint64_t number) noexcept {

@@ -18,9 +18,10 @@ namespace dlrm {
 
 /// What one rank reads of the data.
 struct ReaderPart {
-  std::vector<std::size_t> tables;  ///< whose indices it needs, ascending
+  std::vector<std::size_t> tables;  ///< whose bags it reads, ascending
   int rank = 0;
   int ranks = 1;
+  tutti::miniapps::BagSamples bags = tutti::miniapps::BagSamples::all;
 };
 
 /// When the batches of a feed are made.
@@ -38,8 +39,9 @@ struct BatchCourse {
   std::uint64_t count = 0;      ///< batches in all
 };
 
-/// Reads what this rank needs of each global batch: its slice of the dense features and labels, and the indices of the
-/// tables that it asks for, for all samples. The batches are the same, whoever reads them, and when. Local.
+/// Reads what this rank needs of each global batch: its slice of the dense features and labels, and the bags of the
+/// tables that it asks for, of its slice or of all samples. The batches are the same, whoever reads them, and when.
+/// Local.
 class BatchFeed {
  public:
   /// One batch, or what went wrong with it on this rank.

@@ -52,24 +52,21 @@ void BenchData::fill_table(std::size_t table, std::uint64_t first_sample, std::s
   }
 }
 
-void BenchData::read(mini::Split split, std::size_t batch_size, std::uint64_t k, mini::SampleRange range,
-                     std::span<const std::size_t> tables, mini::Batch& batch) {
-  batch.count = check_read(split, batch_size, k, range, tables);
-  batch.range = range;
+void BenchData::read(mini::Split split, std::size_t batch_size, std::uint64_t k, const mini::BatchPart& part,
+                     mini::Batch& batch) {
+  begin_read(split, batch_size, k, part, batch);
   const std::uint64_t first = k * batch_size;
-  batch.dense.resize(range.size() * dense_features_);
-  const std::uint64_t dense = stream_start(seed_, dense_stream) + (first + range.begin) * dense_features_;
+  const std::uint64_t first_own = first + batch.range.begin;
+  const std::uint64_t dense = stream_start(seed_, dense_stream) + first_own * dense_features_;
   for (std::size_t i = 0; i < batch.dense.size(); ++i) {
     batch.dense[i] = unit_float(mini::mix_counter(dense + i));
   }
-  batch.labels.resize(range.size());
-  for (std::size_t i = 0; i < range.size(); ++i) {
-    batch.labels[i] =
-        static_cast<float>(mini::mix_counter(stream_start(seed_, label_stream) + first + range.begin + i) >> 63U);
+  for (std::size_t i = 0; i < batch.labels.size(); ++i) {
+    batch.labels[i] = static_cast<float>(mini::mix_counter(stream_start(seed_, label_stream) + first_own + i) >> 63U);
   }
-  batch.tables.resize(tables.size());
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    fill_table(tables[i], first, batch.count, batch.tables[i]);
+  const mini::SampleRange bagged = batch.bag_range();
+  for (std::size_t i = 0; i < part.tables.size(); ++i) {
+    fill_table(part.tables[i], first + bagged.begin, bagged.size(), batch.tables[i]);
   }
 }
 

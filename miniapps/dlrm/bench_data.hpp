@@ -18,8 +18,8 @@ class BenchData : public tutti::miniapps::DataSource {
   [[nodiscard]] std::vector<double> mean_lookups() const override;
   [[nodiscard]] std::uint64_t samples(tutti::miniapps::Split split) const override;
   [[nodiscard]] std::string description() const override;
-  void read(tutti::miniapps::Split split, std::size_t batch_size, std::uint64_t k, tutti::miniapps::SampleRange range,
-            std::span<const std::size_t> tables, tutti::miniapps::Batch& batch) override;
+  void read(tutti::miniapps::Split split, std::size_t batch_size, std::uint64_t k,
+            const tutti::miniapps::BatchPart& part, tutti::miniapps::Batch& batch) override;
 
  private:
   void fill_table(std::size_t table, std::uint64_t first_sample, std::size_t count, tutti::miniapps::TableBags& bags);

@@ -38,7 +38,7 @@ nlohmann::json describe(const Options& o, const mini::DataSource& source) {
                              {"indices per lookup", o.indices_per_feature}};
   if (o.data_generation == "dataset") {
     description["data_set"] = o.data_set;
-    description["data_randomize"] = o.data_randomize;
+    description["data_randomize"] = data_order(o);
     description["data_sub_sample_rate"] = o.data_sub_sample_rate;
   }
   return description;

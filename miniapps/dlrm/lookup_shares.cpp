@@ -28,7 +28,7 @@ std::vector<std::vector<double>> count_lookups(mini::DataSource& source, std::sp
   const std::uint64_t read = std::min(batches, most_batches);
   mini::Batch batch;
   for (std::uint64_t i = 0; i < read; ++i) {
-    source.read(mini::Split::train, batch_size, i * batches / read, {}, tables, batch);
+    source.read(mini::Split::train, batch_size, i * batches / read, {{}, tables}, batch);
     for (const std::size_t t : tables) {
       for (const std::int64_t index : batch.tables[t].indices) {
         ++counts[t].at(static_cast<std::size_t>(index) * counts[t].size() / rows[t]);

@@ -86,9 +86,7 @@ void Model::gradients_ready(DenseStage stage) {
 }
 
 void Model::start_input(std::size_t slot, const mini::Batch& batch, const std::string& local_error) {
-  auto& lookups = lookups_[slot];
-  fill_lookups(embeddings_, batch, local_error, lookups);
-  embeddings_.start_input(slot, {.tables = lookups, .batch = batch.count, .error = local_error});
+  embeddings_.start_input(slot, make_input(embeddings_, batch, local_error, lookups_[slot]));
 }
 
 void Model::prefetch(const mini::Batch& batch, const std::string& local_error) {

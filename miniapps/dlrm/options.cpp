@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <tutti/error.hpp>
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
@@ -84,6 +85,10 @@ void add_samples(CLI::App& app, Options& o) {
              "random batches as the reference makes them, a data set, or a few prepared batches for measurements; "
              "dataset where a data file is named");
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
+  add_text(
+      app, "--data", o.data, "PATH",
+      "data of any of these formats, which is found by the content: Criteo text, the prefix of binary files or one "
+      "of them, a folder of day files (npy and npz, with the data.json of tutti-data), or one with Adult's files");
   add_text(app, "--raw-data-file", o.raw_data_file, "FILE",
            "text file of Criteo's Kaggle data; for adult the folder of its files");
   add_text(
@@ -93,7 +98,12 @@ void add_samples(CLI::App& app, Options& o) {
       "weights: losses are others than without");
   add_text(app, "--processed-data-file", o.processed_data_file, "FILE",
            "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
-  add_choice(app, "--data-randomize", o.data_randomize, {"total", "day", "none"}, "how training samples are shuffled");
+  add_choice(
+      app, "--data-randomize", o.data_randomize, {"auto", "total", "day", "epoch", "batches", "none"},
+      "order of the training samples of files: the reference's shuffle, one for all epochs (total; day: within "
+      "each day of text); anew in each epoch, computed, so that it takes no memory (epoch: all samples; batches: "
+      "whole batches, which are read in one go); none: as in the file; auto: total for text, none for binary "
+      "files");
   add_number(app, "--max-ind-range", o.max_ind_range, {-1, static_cast<std::int64_t>(most_rows)},
              "category numbers are taken modulo this when positive");
   add_number(app, "--data-sub-sample-rate", o.data_sub_sample_rate, {0, 1, false, true},
@@ -153,23 +163,24 @@ void add_reports(CLI::App& app, Options& o) {
            "checkpoint");
 }
 
-/// Flags of the reference's scripts that change nothing here.
+/// Flags of the reference's scripts that change nothing here, or are another name.
 struct Accepted {
   bool print_time = false;
   bool memory_map = false;
   bool mlperf_logging = false;
   bool mlperf_bin_loader = false;
+  bool mlperf_bin_shuffle = false;
   std::size_t num_workers = 0;
   std::size_t test_num_workers = 0;
 };
 
-void add_accepted(CLI::App& app, Accepted& a, Options& o) {
+void add_accepted(CLI::App& app, Accepted& a) {
   add_flag(app, "--print-time", a.print_time, "as the reference's; times are always printed");
   add_flag(app, "--memory-map", a.memory_map, "as the reference's; files are never read as a whole");
   add_flag(app, "--mlperf-logging", a.mlperf_logging,
            "as the reference's; MLPerf's log is not written, see --json-file");
   add_flag(app, "--mlperf-bin-loader", a.mlperf_bin_loader, "as the reference's; binary files are always read so");
-  add_flag(app, "--mlperf-bin-shuffle", o.mlperf_bin_shuffle, "refused: samples of binary files keep their order");
+  add_flag(app, "--mlperf-bin-shuffle", a.mlperf_bin_shuffle, "as --data-randomize=batches");
   constexpr std::size_t most_workers = 1U << 20U;
   add_number(app, "--num-workers", a.num_workers, {0, most_workers}, "as the reference's; --prefetch decides here");
   add_number(app, "--test-num-workers", a.test_num_workers, {0, most_workers},
@@ -197,13 +208,22 @@ void use_named_data(Options& o, const Given& given) {
   if (!o.raw_data_file.empty() && o.processed_data_file.ends_with(".npz")) {
     o.processed_data_file.clear();  // the reference's cache of the raw file
   }
-  const bool is_named = !o.raw_data_file.empty() || !o.processed_data_file.empty();
+  const bool is_named = !o.data.empty() || !o.raw_data_file.empty() || !o.processed_data_file.empty();
   if (is_named && !given.generation) {
     o.data_generation = "dataset";
   }
   if (o.data_generation == "dataset" && !given.batches) {
     o.num_batches = 0;
   }
+}
+
+void shuffle_batches(Options& o) {
+  if (o.data_randomize != "auto" && o.data_randomize != "batches") {
+    throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                       "--mlperf-bin-shuffle is --data-randomize=batches, but --data-randomize=" + o.data_randomize +
+                           " is given too; omit one of them");
+  }
+  o.data_randomize = "batches";
 }
 
 std::string preset_text() {
@@ -248,7 +268,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
   add_lookups(app, options);
   add_reports(app, options);
   Accepted accepted;
-  add_accepted(app, accepted, options);
+  add_accepted(app, accepted);
   app.footer(preset_text());
   add_helps(app, "tutti-dlrm 0.1.0");
   std::vector<std::string> arguments = arguments_of(argc, argv);
@@ -270,6 +290,9 @@ ParseResult parse_options(int argc, const char* const* argv) {
   }
   static_cast<Outcome&>(result) = parse(app, std::move(arguments), [&] {
     use_named_data(options, given);
+    if (accepted.mlperf_bin_shuffle) {
+      shuffle_batches(options);
+    }
     cap_rows(options);
     validate(options);
   });

@@ -51,10 +51,12 @@ struct Options {
   // Data
   std::string data_generation = "random";
   std::string data_set = "kaggle";
+  std::string data;  ///< by content; name_data() makes it one of the next three
   std::string raw_data_file;
+  bool day_files = false;  ///< --processed-data-file is a folder of them; name_data() finds it
   std::string test_data_file;
   std::string processed_data_file;
-  std::string data_randomize = "total";
+  std::string data_randomize = "auto";
   std::int64_t max_ind_range = -1;
   double data_sub_sample_rate = 0;
   std::uint64_t max_bad_lines = 0;
@@ -77,8 +79,7 @@ struct Options {
   std::uint32_t seed = 123;
   std::string init = "numpy";
   bool debug_mode = false;
-  bool mlperf_bin_shuffle = false;  ///< refused
-  std::int64_t prefetch = -1;       ///< batches; -1: feed_ahead() decides
+  std::int64_t prefetch = -1;  ///< batches; -1: feed_ahead() decides
 
   // Reports
   std::uint64_t print_freq = 1;
@@ -112,6 +113,13 @@ struct ParseResult : tutti::command_line::Outcome {
 
 /// Throws tutti::Error (invalid_argument), naming the flags, when options contradict each other.
 void validate(const Options& options);
+
+/// Whether the data are text, whose ids are numbered as they come.
+[[nodiscard]] bool reads_text(const Options& options);
+/// Whether the data are binary files of Criteo's records.
+[[nodiscard]] bool reads_binary(const Options& options);
+/// The value of --data-randomize, or what its auto stands for.
+[[nodiscard]] std::string data_order(const Options& options);
 
 struct Preset {
   std::string name;

@@ -9,6 +9,7 @@
 #include "common/adult.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/criteo_text.hpp"
+#include "common/day_arrays.hpp"
 #include "common/multi_hot.hpp"
 #include "common/random_data.hpp"
 #include "common/test_file.hpp"
@@ -52,7 +53,7 @@ std::unique_ptr<mini::DataSource> random_source(const Options& o) {
 mini::CriteoTextOptions text_options(const Options& o, const std::string& file) {
   mini::CriteoTextOptions t;
   t.file = file;
-  t.shuffle = mini::shuffle_kind(o.data_randomize);
+  t.shuffle = mini::shuffle_kind(data_order(o));
   t.max_ind_range = o.max_ind_range;
   t.max_bad_lines = o.max_bad_lines;
   t.seed = o.seed;
@@ -80,18 +81,23 @@ std::unique_ptr<mini::DataSource> text_source(const Options& o) {
   return std::make_unique<mini::WithTestFile>(std::move(train), std::make_unique<mini::CriteoText>(std::move(t)));
 }
 
-std::unique_ptr<mini::DataSource> data_set(const Options& o) {
+std::unique_ptr<mini::DataSource> data_set(const Options& o, std::vector<std::uint64_t> binary_rows) {
   if (o.data_set == "adult") {
     return std::make_unique<mini::Adult>(o.seed, o.raw_data_file);
   }
-  if (!o.processed_data_file.empty()) {
-    return std::make_unique<mini::CriteoBinary>(mini::CriteoBinaryOptions{o.processed_data_file, o.max_ind_range});
+  if (o.day_files) {
+    return std::make_unique<mini::DayArrays>(
+        mini::DayArraysOptions{o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed});
+  }
+  if (reads_binary(o)) {
+    return std::make_unique<mini::CriteoBinary>(mini::CriteoBinaryOptions{
+        o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed, std::move(binary_rows)});
   }
   return text_source(o);
 }
 
-std::unique_ptr<mini::DataSource> dataset_source(const Options& o) {
-  auto source = data_set(o);
+std::unique_ptr<mini::DataSource> dataset_source(const Options& o, std::vector<std::uint64_t> binary_rows) {
+  auto source = data_set(o, std::move(binary_rows));
   if (o.indices_per_feature.empty()) {
     return source;
   }
@@ -145,13 +151,9 @@ std::size_t largest_batch(const Options& o) {
 
 }  // namespace
 
-bool reads_text(const Options& o) {
-  return o.data_generation == "dataset" && o.data_set != "adult" && o.processed_data_file.empty();
-}
-
-std::unique_ptr<mini::DataSource> make_source(const Options& o) {
+std::unique_ptr<mini::DataSource> make_source(const Options& o, std::vector<std::uint64_t> binary_rows) {
   if (o.data_generation == "dataset") {
-    return dataset_source(o);
+    return dataset_source(o, std::move(binary_rows));
   }
   if (o.data_generation == "bench") {
     return bench_source(o);
@@ -204,7 +206,7 @@ void set_first_weights(const Options& o, mini::DataSource& source, Model& model)
   if (const auto* data = dynamic_cast<mini::RandomData*>(&source); data != nullptr && o.debug_mode) {
     mini::Batch batch;
     for (std::uint64_t k = 0; k < source.batches(mini::Split::train, o.mini_batch_size); ++k) {
-      source.read(mini::Split::train, o.mini_batch_size, k, {}, {}, batch);
+      source.read(mini::Split::train, o.mini_batch_size, k, {}, batch);
     }
     random = data->generator(mini::Split::train);
   }

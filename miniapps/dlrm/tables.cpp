@@ -124,10 +124,11 @@ tutti::EmbeddingCollectionOptions collection_options(const Options& o, const Mod
   return options;
 }
 
-ReaderPart reader_part(const tutti::EmbeddingCollection& embeddings, int rank, int ranks) {
-  ReaderPart part{{}, rank, ranks};
+ReaderPart reader_part(const Options& o, const tutti::EmbeddingCollection& embeddings, int rank, int ranks) {
+  using tutti::miniapps::BagSamples;
+  ReaderPart part{{}, rank, ranks, o.data_generation == "dataset" ? BagSamples::own : BagSamples::all};
   for (std::size_t t = 0; t < embeddings.tables(); ++t) {
-    if (embeddings.needs(t)) {
+    if (part.bags == BagSamples::own || embeddings.needs(t)) {
       part.tables.push_back(t);
     }
   }

@@ -30,8 +30,10 @@ void require_trainable(const tutti::ShardingPlan& plan);
 
 [[nodiscard]] tutti::EmbeddingCollectionOptions collection_options(const Options& options, const ModelShape& shape);
 
-/// What a rank reads of each batch.
-[[nodiscard]] ReaderPart reader_part(const tutti::EmbeddingCollection& embeddings, int rank, int ranks);
+/// What a rank reads of each batch: of a data set its own samples alone, whose bags then travel to the ranks with the
+/// rows; of data that are made, which costs no more for all samples, what it looks up.
+[[nodiscard]] ReaderPart reader_part(const Options& options, const tutti::EmbeddingCollection& embeddings, int rank,
+                                     int ranks);
 
 /// For each table how often each of equally large blocks of its rows occurs in some training samples from all over the
 /// data, as EmbeddingTableConfig::lookup_shares; empty where there are none. Every rank counts the same samples. Throws

@@ -45,22 +45,26 @@ void validate_multi_hot(const Options& o) {
 void validate_data(const Options& o) {
   if (o.data_generation == "dataset") {
     const bool only_tests = o.inference_only && !o.load.empty() && !o.test_data_file.empty();
-    require(o.data_set == "adult" || !o.raw_data_file.empty() || !o.processed_data_file.empty() || only_tests,
-            "--data-generation=dataset needs --raw-data-file or --processed-data-file (or --data-set=adult, which "
-            "ships with Tutti; or --test-data-file with --inference-only and --load)");
-    require(o.test_data_file.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
+    const bool is_named = !o.raw_data_file.empty() || !o.processed_data_file.empty();
+    require(o.data.empty() || !is_named,
+            "--data names the data as --raw-data-file and --processed-data-file do; give one of them");
+    require(o.data_set == "adult" || !o.data.empty() || is_named || only_tests,
+            "--data-generation=dataset needs --data, --raw-data-file or --processed-data-file (or --data-set=adult, "
+            "which ships with Tutti; or --test-data-file with --inference-only and --load)");
+    require(o.test_data_file.empty() || !o.data.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
             "--test-data-file is Criteo text beside --raw-data-file; omit --processed-data-file and --data-set=adult");
-    require(o.data_set != "terabyte" || !o.processed_data_file.empty(),
+    require(o.data_randomize != "day" || o.data_set == "adult" || o.processed_data_file.empty(),
+            "--data-randomize=day is for Criteo text; use total, epoch, batches or none");
+    require(o.data_set != "terabyte" || !o.data.empty() || !o.processed_data_file.empty(),
             "--data-set=terabyte is read from --processed-data-file=PREFIX only; make it of the day files: tutti-data "
             "convert FOLDER -o PREFIX");
   } else {
-    require(o.raw_data_file.empty() && o.processed_data_file.empty(),
+    require(o.data.empty() && o.raw_data_file.empty() && o.processed_data_file.empty(),
             "--data-generation=" + o.data_generation +
-                " reads no file; omit it, or omit --raw-data-file and "
+                " reads no file; omit it, or omit --data, --raw-data-file and "
                 "--processed-data-file");
     require(o.data_size > 0 || o.num_batches > 0, "--data-size 0 needs --num-batches above 0; raise one of them");
   }
-  require(!o.mlperf_bin_shuffle, "--mlperf-bin-shuffle: samples of binary files are read in their order; omit it");
   validate_multi_hot(o);
   require(o.test_data_file.empty() || o.data_generation == "dataset",
           "--test-data-file needs --data-generation=dataset");
@@ -89,6 +93,18 @@ void validate_bench(const Options& o) {
 }
 
 }  // namespace
+
+bool reads_binary(const Options& o) {
+  return o.data_generation == "dataset" && o.data_set != "adult" && !o.processed_data_file.empty() && !o.day_files;
+}
+
+bool reads_text(const Options& o) {
+  return o.data_generation == "dataset" && o.data_set != "adult" && o.processed_data_file.empty();
+}
+
+std::string data_order(const Options& o) {
+  return o.data_randomize != "auto" ? o.data_randomize : reads_text(o) || o.data_set == "adult" ? "total" : "none";
+}
 
 void validate(const Options& options) {
   validate_model(options);

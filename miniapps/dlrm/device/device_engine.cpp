@@ -79,9 +79,8 @@ void DeviceEngine::drop_graphs() {
 }
 
 void DeviceEngine::begin_input(const mini::Batch& batch, const std::string& local_error, std::size_t slot) {
-  auto& lookups = lookups_[slot];
-  fill_lookups(model_->embeddings(), batch, local_error, lookups);
-  model_->embeddings().start_input(slot, {.tables = lookups, .batch = batch.count, .error = local_error});
+  auto& embeddings = model_->embeddings();
+  embeddings.start_input(slot, make_input(embeddings, batch, local_error, lookups_[slot]));
 }
 
 void DeviceEngine::load(const mini::Batch& batch, const std::string& local_error) {

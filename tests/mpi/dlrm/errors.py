@@ -44,6 +44,11 @@ def main():
     expect_error(runner, ranks, "named and not read", ["--data-generation=random", "--raw-data-file=" + bad],
                  "--data-generation=random", "--raw-data-file")
     empty = write(runner.path("empty.txt"), "")
+    for what, path, words in (("data that are absent", "/nonexistent", ["no such file"]),
+                              ("data in a folder", runner.path(""), ["is a folder"]),
+                              ("data by gzip", write(runner.path("x.gz"), b"\x1f\x8b\x08"), ["gzip"]),
+                              ("other data", write(runner.path("x.csv"), "1,2,3\n"), ["1 fields", "PREFIX_train.bin"])):
+        expect_error(runner, ranks, what, model + ["--data=" + path], "--data=" + path, *words)
     expect_error(runner, ranks, "empty file", model + ["--raw-data-file=" + empty], "empty.txt")
     cut = struct.pack("<40i", *([1] + [0] * 39)) * 20 + b"\0" * 100
     write(runner.path("cut_train.bin"), cut)

@@ -18,11 +18,11 @@ namespace {
 
 using tutti::miniapps::Adult;
 using tutti::miniapps::Batch;
+using tutti::miniapps::BatchPart;
 using tutti::miniapps::DataSource;
 using tutti::miniapps::LockedSource;
 using tutti::miniapps::RandomData;
 using tutti::miniapps::RandomDataOptions;
-using tutti::miniapps::SampleRange;
 using tutti::miniapps::Split;
 
 /// What a step saw of a batch.
@@ -69,7 +69,7 @@ class CountedSource : public DataSource {
   [[nodiscard]] std::uint64_t samples(Split) const override { return 100; }
   [[nodiscard]] std::string description() const override { return "counted"; }
   void begin_epoch(std::uint64_t epoch) override { epoch_ = epoch; }
-  void read(Split, std::size_t, std::uint64_t k, SampleRange, std::span<const std::size_t>, Batch& batch) override {
+  void read(Split, std::size_t, std::uint64_t k, const BatchPart&, Batch& batch) override {
     EXPECT_EQ(readers_++, 0) << "two threads read";
     std::this_thread::sleep_for(delay);
     ++reads;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "support/batch_parts.hpp"
+
 namespace dlrm {
 namespace {
 
@@ -17,7 +19,7 @@ TEST(BenchData, IndicesFitTheTables) {
   auto data = source();
   Batch batch;
   const std::vector<std::size_t> tables{0, 1};
-  data.read(Split::train, 40, 1, {0, 40}, tables, batch);
+  data.read(Split::train, 40, 1, {{0, 40}, tables}, batch);
   ASSERT_EQ(batch.tables.size(), 2U);
   for (std::size_t t = 0; t < 2; ++t) {
     const auto& bags = batch.tables[t];
@@ -36,20 +38,25 @@ TEST(BenchData, PartsAreThoseOfTheWhole) {
   auto data = source();
   Batch whole;
   Batch part;
-  data.read(Split::train, 40, 2, {0, 20}, std::vector<std::size_t>{0, 1}, whole);
-  data.read(Split::train, 40, 2, {5, 12}, std::vector<std::size_t>{1}, part);
+  data.read(Split::train, 40, 2, {{0, 20}, std::vector<std::size_t>{0, 1}}, whole);
+  data.read(Split::train, 40, 2, {{5, 12}, std::vector<std::size_t>{1}}, part);
   EXPECT_EQ(whole.count, 20U);  // the last batch is short
   EXPECT_EQ(part.tables[0].indices, whole.tables[1].indices);
   EXPECT_TRUE(std::equal(part.dense.begin(), part.dense.end(), whole.dense.begin() + 15));
   EXPECT_TRUE(std::equal(part.labels.begin(), part.labels.end(), whole.labels.begin() + 5));
 }
 
+TEST(BenchData, RanksMakeTheirOwnSamples) {
+  auto data = source();
+  expect_own_parts(data, Split::train, 40, 2, 3);
+}
+
 TEST(BenchData, BatchesDiffer) {
   auto data = source();
   Batch first;
   Batch second;
-  data.read(Split::train, 40, 0, {0, 40}, std::vector<std::size_t>{0}, first);
-  data.read(Split::train, 40, 1, {0, 40}, std::vector<std::size_t>{0}, second);
+  data.read(Split::train, 40, 0, {{0, 40}, std::vector<std::size_t>{0}}, first);
+  data.read(Split::train, 40, 1, {{0, 40}, std::vector<std::size_t>{0}}, second);
   EXPECT_NE(first.tables[0].indices, second.tables[0].indices);
   EXPECT_NE(first.dense, second.dense);
   EXPECT_NE(first.labels, second.labels);

@@ -20,9 +20,8 @@ class Numbered : public DataSource {
   [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
   [[nodiscard]] std::uint64_t samples(Split split) const override { return split == Split::train ? samples_ : 10; }
   [[nodiscard]] std::string description() const override { return "numbered"; }
-  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
-            std::span<const std::size_t> tables, Batch& batch) override {
-    batch.count = check_read(split, batch_size, k, range, tables);
+  void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override {
+    begin_read(split, batch_size, k, part, batch);
     batch.tables.assign(3, {{0}, {}});
     for (std::size_t i = 0; i < batch.count; ++i) {
       const auto sample = static_cast<std::int64_t>(k * batch_size + i);

@@ -74,6 +74,24 @@ TEST(Options, FlagsOfTheReferencesScriptsAreTaken) {
   EXPECT_FALSE(terabyte.stop) << terabyte.text;
 }
 
+TEST(Options, NamedDataAreTrained) {
+  for (const char* named : {"--data=x", "--raw-data-file=x", "--processed-data-file=x"}) {
+    const auto result = parse({"--preset=kaggle", named});
+    ASSERT_FALSE(result.stop) << result.text;
+    EXPECT_EQ(result.options.data_generation, "dataset");
+    EXPECT_EQ(result.options.num_batches, 0U);
+  }
+}
+
+TEST(Options, TheOrderOfSamplesIsThatOfTheFormatUnlessGiven) {
+  EXPECT_EQ(data_order(parse({"--preset=kaggle", "--raw-data-file=x"}).options), "total");
+  EXPECT_EQ(data_order(parse({"--preset=kaggle", "--processed-data-file=x"}).options), "none");
+  EXPECT_EQ(data_order(parse({"--preset=kaggle", "--processed-data-file=x", "--data-randomize=epoch"}).options),
+            "epoch");
+  EXPECT_EQ(data_order(parse({"--preset=mlperf", "--processed-data-file=x", "--mlperf-bin-shuffle"}).options),
+            "batches");
+}
+
 /// The reference's settings of MLPerf v3: Adagrad by element for the tables, and the quality target.
 TEST(Options, MlperfV2IsTheReferences) {
   const auto result = parse({"--preset=mlperf-v2"});
@@ -123,8 +141,12 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--learning-rate=nan"}, "'nan'"},
       {{"--memory-limit=-1"}, "--memory-limit"},
       {{"--arch-mlp-bot=13--2"}, "--arch-mlp-bot"},
-      {{"--preset=terabyte", "--raw-data-file=x"}, "PREFIX_train.bin"},
-      {{"--preset=terabyte", "--processed-data-file=x", "--mlperf-bin-shuffle"}, "--mlperf-bin-shuffle"},
+      {{"--preset=terabyte", "--raw-data-file=x"}, "tutti-data"},
+      {{"--preset=terabyte", "--processed-data-file=x", "--mlperf-bin-shuffle", "--data-randomize=none"},
+       "--mlperf-bin-shuffle"},
+      {{"--preset=terabyte", "--processed-data-file=x", "--data-randomize=day"}, "--data-randomize=day"},
+      {{"--preset=kaggle", "--data=x", "--raw-data-file=y"}, "--data"},
+      {{"--preset=kaggle", "--data=x", "--data-generation=bench"}, "--data"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--arch-embedding-size=5", "--preset=adult"}, "2 tables"},
       {{"--multi-hot-rule=pareto"}, "--multi-hot-rule"},
       {{"--prefetch=-2"}, "--prefetch"},

@@ -9,6 +9,7 @@
 
 #include "common/criteo_convert.hpp"
 #include "common/criteo_text.hpp"
+#include "support/batch_parts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -47,7 +48,7 @@ CriteoTextOptions options_for(const TemporaryFolder& folder, const std::string& 
 Batch whole(DataSource& source, Split split) {
   Batch batch;
   const auto n = static_cast<std::size_t>(source.samples(split));
-  source.read(split, n, 0, {0, n}, all_tables, batch);
+  source.read(split, n, 0, {{0, n}, all_tables}, batch);
   return batch;
 }
 
@@ -214,12 +215,111 @@ TEST(CriteoText, MaxIndRangeAndSubSampling) {
   EXPECT_EQ(train.labels.size(), 30U);
 }
 
+std::uint64_t first_dense(const Batch& batch, std::size_t i) {
+  return static_cast<std::uint64_t>(std::lround(std::exp(batch.dense[13 * i])));
+}
+
+TEST(CriteoText, RanksReadTheirOwnSamplesInEveryOrder) {
+  const TemporaryFolder folder;
+  for (const Shuffle shuffle : {Shuffle::none, Shuffle::total, Shuffle::day, Shuffle::epoch, Shuffle::batches}) {
+    CriteoText text(options_for(folder, many_lines(700), shuffle));
+    text.begin_epoch(1);
+    for (const std::uint64_t k : {0U, 2U, 3U}) expect_own_parts(text, Split::train, 170, k, 3);
+    expect_own_parts(text, Split::test, 170, 0, 4);
+  }
+}
+
+TEST(CriteoText, OrdersOfEpochsHaveAllSamples) {
+  const TemporaryFolder folder;
+  for (const Shuffle shuffle : {Shuffle::epoch, Shuffle::batches}) {
+    CriteoText text(options_for(folder, many_lines(700), shuffle));
+    std::vector<std::vector<std::uint64_t>> epochs;
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+      text.begin_epoch(epoch);
+      std::vector<std::uint64_t> seen;
+      for (std::uint64_t k = 0; k < 60; ++k) {
+        Batch batch;
+        text.read(Split::train, 10, k, {{0, 10}, all_tables}, batch);
+        for (std::size_t i = 0; i < 10; ++i) {
+          seen.push_back(first_dense(batch, i));
+          EXPECT_TRUE(shuffle == Shuffle::epoch || i < 2 || seen.back() == seen[seen.size() - 2] + 1);
+        }
+      }
+      epochs.push_back(seen);
+      std::sort(seen.begin(), seen.end());
+      for (std::uint64_t i = 2; i < 600; ++i) EXPECT_EQ(seen[i], i);
+    }
+    EXPECT_NE(epochs[0], epochs[1]);
+    EXPECT_NE(epochs[1], epochs[2]);
+  }
+}
+
+/// Bytes that this process has asked files for.
+std::uint64_t bytes_read() {
+  std::ifstream file("/proc/self/io");
+  std::string word;
+  std::uint64_t value = 0;
+  file >> word >> value;
+  return word == "rchar:" ? value : 0;
+}
+
+TEST(CriteoBinary, ARankReadsItsShareOfABatch) {
+  const TemporaryFolder folder;
+  CriteoText text(options_for(folder, many_lines(7000)));
+  text.write_binary(Split::train, folder / "x_train.bin");
+  text.write_binary(Split::test, folder / "x_test.bin");
+  const std::uint64_t before = bytes_read();
+  CriteoBinary binary({.prefix = folder / "x", .rows = text.table_rows()});
+  EXPECT_LT(bytes_read() - before, 1000U) << "nothing is read before it is asked for";
+  if (before == 0) {
+    GTEST_SKIP() << "no /proc/self/io";
+  }
+  Batch batch;
+  const std::uint64_t begin = bytes_read();
+  binary.read(Split::train, 6000, 0, {{1500, 3000}, all_tables, BagSamples::own}, batch);
+  const std::uint64_t bytes = bytes_read() - begin;
+  EXPECT_GE(bytes, 1500U * 160);
+  EXPECT_LE(bytes, 1575U * 160);
+}
+
+TEST(CriteoBinary, AFileThatHasBecomeShorterIsNamed) {
+  const TemporaryFolder folder;
+  CriteoText text(options_for(folder, many_lines(700)));
+  text.write_binary(Split::train, folder / "x_train.bin");
+  text.write_binary(Split::test, folder / "x_test.bin");
+  for (const Shuffle shuffle : {Shuffle::none, Shuffle::epoch}) {
+    std::filesystem::resize_file(folder / "x_train.bin", 600 * 160);
+    CriteoBinary binary({.prefix = folder / "x", .shuffle = shuffle, .rows = text.table_rows()});
+    std::filesystem::resize_file(folder / "x_train.bin", 160);
+    const std::string message = error_of([&] { (void)whole(binary, Split::train); });
+    EXPECT_TRUE(contains(message, "x_train.bin") && contains(message, "shorter")) << message;
+  }
+}
+
+TEST(CriteoBinary, LargeNumbersAndRangesAreThoseOfTheRecord) {
+  const TemporaryFolder folder;
+  for (const char* name : {"x_train.bin", "x_test.bin"}) {
+    CriteoRecordWriter writer(folder / name);
+    CriteoRecord record{1, {}, {}};
+    for (std::size_t j = 0; j < 13; ++j) record.dense[j] = static_cast<std::int32_t>(j * 5461);
+    for (std::size_t t = 0; t < 26; ++t) record.categories[t] = static_cast<std::int32_t>(t * 7);
+    writer.append(record);
+    writer.close();
+  }
+  CriteoBinary binary({.prefix = folder / "x", .max_ind_range = 10, .rows = std::vector<std::uint64_t>(26, 176)});
+  EXPECT_EQ(binary.table_rows(), std::vector<std::uint64_t>(26, 10));
+  const Batch batch = whole(binary, Split::train);
+  for (std::size_t j = 0; j < 13; ++j) EXPECT_EQ(batch.dense[j], std::log(static_cast<float>(j * 5461) + 1.0F));
+  for (std::size_t t = 0; t < 26; ++t) EXPECT_EQ(batch.tables[t].indices[0], static_cast<std::int64_t>(t * 7 % 10));
+  EXPECT_TRUE(contains(error_of([&] { CriteoBinary day({.prefix = folder / "x", .shuffle = Shuffle::day}); }), "day"));
+}
+
 TEST(CriteoBinary, RoundTripAndTruncation) {
   const TemporaryFolder folder;
   CriteoText text(options_for(folder, many_lines(70)));
   text.write_binary(Split::train, folder / "x_train.bin");
   text.write_binary(Split::test, folder / "x_test.bin");
-  CriteoBinary binary({folder / "x"});
+  CriteoBinary binary({.prefix = folder / "x", .rows = text.table_rows()});
   for (const Split split : {Split::train, Split::test}) {
     const Batch a = whole(text, split);
     const Batch b = whole(binary, split);
@@ -231,7 +331,7 @@ TEST(CriteoBinary, RoundTripAndTruncation) {
   }
   EXPECT_EQ(binary.samples(Split::validation), 0U);
   std::filesystem::resize_file(folder / "x_train.bin", 160 * 59 + 1);
-  const std::string message = error_of([&] { CriteoBinary cut({folder / "x"}); });
+  const std::string message = error_of([&] { CriteoBinary cut({.prefix = folder / "x"}); });
   EXPECT_TRUE(contains(message, "x_train.bin") && contains(message, "truncated")) << message;
 }
 

@@ -9,6 +9,7 @@
 #include "common/criteo_text.hpp"
 #include "common/data_files.hpp"
 #include "common/random_data.hpp"
+#include "support/batch_parts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -24,7 +25,7 @@ TEST(RandomData, FirstSampleByHand) {
   RandomData data(options);
   Batch batch;
   const std::array<std::size_t, 2> tables{0, 1};
-  data.read(Split::train, 1, 0, {0, 1}, tables, batch);
+  data.read(Split::train, 1, 0, {{0, 1}, tables}, batch);
   NumpyRandom random(123);
   EXPECT_EQ(batch.dense[0], 0.69646919F);
   EXPECT_EQ(batch.dense[1], 0.28613934F);
@@ -56,12 +57,24 @@ TEST(RandomData, SlicesAndOrderDoNotMatter) {
     Batch b;
     const std::size_t n = whole.batch_count(Split::train, 8, k);
     EXPECT_EQ(n, k == 3 ? 5U : 8U);
-    whole.read(Split::train, 8, k, {0, n}, all, a);
-    part.read(Split::train, 8, k, {2, 4}, last, b);
+    whole.read(Split::train, 8, k, {{0, n}, all}, a);
+    part.read(Split::train, 8, k, {{2, 4}, last}, b);
     EXPECT_EQ(b.tables[0].indices, a.tables[2].indices);
     EXPECT_EQ(b.tables[0].offsets, a.tables[2].offsets);
     EXPECT_EQ(b.labels, std::vector<float>(a.labels.begin() + 2, a.labels.begin() + 4));
     EXPECT_EQ(b.dense, std::vector<float>(a.dense.begin() + 8, a.dense.begin() + 16));
+  }
+}
+
+TEST(RandomData, RanksReadTheirOwnSamples) {
+  for (const bool gaussian : {false, true}) {
+    RandomDataOptions options;
+    options.samples = 29;
+    options.table_rows = {100, 7, 50};
+    options.gaussian = gaussian;
+    options.max = 6;
+    RandomData data(options);
+    for (const std::uint64_t k : {0U, 3U}) expect_own_parts(data, Split::train, 8, k, 3);
   }
 }
 
@@ -75,11 +88,11 @@ TEST(RandomData, FixedAndGaussian) {
   RandomData data(options);
   Batch batch;
   const std::array<std::size_t, 1> table{0};
-  data.read(Split::train, 50, 0, {0, 50}, table, batch);
+  data.read(Split::train, 50, 0, {{0, 50}, table}, batch);
   for (const auto index : batch.tables[0].indices) {
     EXPECT_TRUE(index >= 0 && index <= 6);
   }
-  EXPECT_TRUE(contains(error_of([&] { data.read(Split::train, 50, 1, {}, table, batch); }), "no batch 1"));
+  EXPECT_TRUE(contains(error_of([&] { data.read(Split::train, 50, 1, {{}, table}, batch); }), "no batch 1"));
 }
 
 TEST(DataFiles, AreFirstLookedForWhereTheVariableSays) {
@@ -105,7 +118,7 @@ TEST(Adult, ShipsWholeAndIsSplitAsGiven) {
   std::vector<double> sum(data.dense_features());
   for (std::uint64_t k = 0; k < data.batches(Split::train, 1000); ++k) {
     const std::size_t n = data.batch_count(Split::train, 1000, k);
-    data.read(Split::train, 1000, k, {0, n}, tables, batch);
+    data.read(Split::train, 1000, k, {{0, n}, tables}, batch);
     for (std::size_t i = 0; i < n; ++i) {
       positives += static_cast<double>(batch.labels[i]);
       for (std::size_t j = 0; j < sum.size(); ++j) {
@@ -129,13 +142,20 @@ TEST(Adult, EpochsDifferAndRepeat) {
   Batch second;
   const std::array<std::size_t, 1> table{0};
   data.begin_epoch(0);
-  data.read(Split::train, 64, 0, {0, 64}, table, first);
+  data.read(Split::train, 64, 0, {{0, 64}, table}, first);
   data.begin_epoch(1);
-  data.read(Split::train, 64, 0, {0, 64}, table, second);
+  data.read(Split::train, 64, 0, {{0, 64}, table}, second);
   EXPECT_NE(first.dense, second.dense);
   data.begin_epoch(0);
-  data.read(Split::train, 64, 0, {0, 64}, table, second);
+  data.read(Split::train, 64, 0, {{0, 64}, table}, second);
   EXPECT_EQ(first.dense, second.dense);
+}
+
+TEST(Adult, RanksReadTheirOwnSamples) {
+  Adult data(1);
+  data.begin_epoch(3);
+  expect_own_parts(data, Split::train, 100, 7, 3);
+  expect_own_parts(data, Split::test, 100, 162, 4);
 }
 
 TEST(Adult, DamagedFileIsNamed) {

@@ -9,6 +9,7 @@
 #include "common/criteo_text.hpp"
 #include "common/multi_hot.hpp"
 #include "common/random_data.hpp"
+#include "support/batch_parts.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -140,8 +141,8 @@ TEST(MultiHot, IdsBecomeTheirBagsAndAllElseStays) {
     for (std::uint64_t k = 0; k < 3; ++k) {
       Batch a;
       Batch b;
-      single.read(split, 100, k, {10, 40}, tables, a);
-      several.read(split, 100, k, {10, 40}, tables, b);
+      single.read(split, 100, k, {{10, 40}, tables}, a);
+      several.read(split, 100, k, {{10, 40}, tables}, b);
       EXPECT_EQ(b.dense, a.dense);
       EXPECT_EQ(b.labels, a.labels);
       for (std::size_t t = 0; t < adult_tables; ++t) {
@@ -164,12 +165,12 @@ TEST(MultiHot, IsTheSameOnEveryRank) {
   const std::array<std::vector<std::size_t>, 2> owned{
       std::vector<std::size_t>{0, 3, 6}, std::vector<std::size_t>{1, 2, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
   Batch want;
-  whole.read(Split::train, 64, 5, {0, 64}, all, want);
+  whole.read(Split::train, 64, 5, {{0, 64}, all}, want);
   std::uint64_t kept = 0;
   for (std::size_t rank = 0; rank < 2; ++rank) {
     MultiHot part = adult_bags();
     Batch got;
-    part.read(Split::train, 64, 5, {32 * rank, 32 * rank + 32}, owned[rank], got);
+    part.read(Split::train, 64, 5, {{32 * rank, 32 * rank + 32}, owned[rank]}, got);
     for (std::size_t i = 0; i < owned[rank].size(); ++i) {
       EXPECT_EQ(got.tables[i].indices, want.tables[owned[rank][i]].indices);
       EXPECT_EQ(got.tables[i].offsets, want.tables[owned[rank][i]].offsets);
@@ -177,6 +178,11 @@ TEST(MultiHot, IsTheSameOnEveryRank) {
     kept += part.kept_bytes();
   }
   EXPECT_EQ(kept, whole.kept_bytes());
+}
+
+TEST(MultiHot, RanksReadTheirOwnSamples) {
+  MultiHot data = adult_bags();
+  expect_own_parts(data, Split::train, 64, 5, 3);
 }
 
 TEST(MultiHot, IdsAreTakenModuloTheRowsGiven) {
@@ -188,8 +194,8 @@ TEST(MultiHot, IdsAreTakenModuloTheRowsGiven) {
   const std::array<std::size_t, 1> table{5};
   Batch a;
   Batch b;
-  single.read(Split::train, 50, 0, {}, table, a);
-  small.read(Split::train, 50, 0, {}, table, b);
+  single.read(Split::train, 50, 0, {{}, table}, a);
+  small.read(Split::train, 50, 0, {{}, table}, b);
   EXPECT_EQ(small.table_rows()[5], 3U);
   for (std::size_t i = 0; i < 50; ++i) {
     EXPECT_EQ(b.tables[0].indices[2 * i], a.tables[0].indices[i] % 3);
@@ -217,7 +223,7 @@ TEST(MultiHot, ErrorsNameTheRemedy) {
   MultiHot bagged(std::make_unique<RandomData>(random), {{2}, {}, BagRule::numpy, 1U << 20U});
   const std::array<std::size_t, 1> table{0};
   Batch batch;
-  EXPECT_TRUE(contains(error_of([&] { bagged.read(Split::train, 1, 0, {}, table, batch); }), "one index a sample"));
+  EXPECT_TRUE(contains(error_of([&] { bagged.read(Split::train, 1, 0, {{}, table}, batch); }), "one index a sample"));
   EXPECT_TRUE(contains(error_of([] { (void)bag_rule("pareto"); }), "pareto"));
 }
 
@@ -239,8 +245,8 @@ TEST(MultiHot, CriteoRows) {
   const std::array<std::size_t, 2> tables{12, 20};
   Batch a;
   Batch b;
-  single.read(Split::train, 128, 3, {}, tables, a);
-  several.read(Split::train, 128, 3, {}, tables, b);
+  single.read(Split::train, 128, 3, {{}, tables}, a);
+  several.read(Split::train, 128, 3, {{}, tables}, b);
   EXPECT_EQ(b.tables[0].indices, a.tables[0].indices);
   for (std::size_t i = 0; i < 128; ++i) {
     EXPECT_EQ(b.tables[1].indices[100 * i], a.tables[1].indices[i]);
