@@ -25,6 +25,9 @@ enum {
   TUTTI_SHARDING_ROW_WISE_ON_NODE = 5
 };
 
+/// The order in which row-wise tables deal rows to ranks. Counterpart: tutti::RowOrder.
+enum { TUTTI_ROW_ORDER_AUTO = 0, TUTTI_ROW_ORDER_BLOCKS = 1, TUTTI_ROW_ORDER_CYCLIC = 2 };
+
 /// The optimizers of rows. Counterpart: tutti::kernels::RowOptimizer.
 enum { TUTTI_ROWS_SGD = 0, TUTTI_ROWS_ADAGRAD = 1, TUTTI_ROWS_ROW_WISE_ADAGRAD = 2, TUTTI_ROWS_ADAM = 3 };
 
@@ -38,6 +41,17 @@ enum { TUTTI_INDEX_FATAL = 0, TUTTI_INDEX_CLAMP = 1, TUTTI_INDEX_IGNORE = 2 };
 /// tables (LOCAL). Counterpart: tutti::InputLayout.
 enum { TUTTI_INPUT_GLOBAL = 0, TUTTI_INPUT_LOCAL = 1 };
 
+/// How often rows occur in data: the hottest rows one by one, the others in buckets of rows that occur about equally
+/// often. Counterpart: tutti::RowFrequencies.
+typedef struct tutti_row_frequencies {
+  const int64_t* hot_rows;
+  const double* hot_lookups; /* of each hot row */
+  size_t hot_count;
+  const double* bucket_rows;    /* number of rows in each bucket */
+  const double* bucket_lookups; /* of the rows of each bucket together */
+  size_t bucket_count;
+} tutti_row_frequencies_t;
+
 /// The configuration of a table; equal on all ranks. Counterpart: tutti::EmbeddingTableConfig.
 typedef struct tutti_embedding_table {
   const char* name; /* unique among the tables */
@@ -49,6 +63,8 @@ typedef struct tutti_embedding_table {
   double mean_lookups;         /* indices per sample, for the planner */
   const double* lookup_shares; /* of equally large blocks of rows, for the planner; copied; NULL: all equal */
   size_t lookup_share_count;   /* numbers in lookup_shares */
+  int32_t row_order;           /* TUTTI_ROW_ORDER_ */
+  const tutti_row_frequencies_t* frequencies; /* for the planner; copied; NULL: unknown */
 } tutti_embedding_table_t;
 
 /// The options of a collection; equal on all ranks, except for the stream. Initialise with
@@ -90,17 +106,18 @@ typedef struct tutti_bags {
   const float* weights; /* one factor per index, or NULL */
 } tutti_bags_t;
 
-/// A block of a table on this rank: rows [row_begin, row_end) of columns [column_begin, column_end). Counterpart:
-/// tutti::TableShard.
+/// A part of a table on this rank: every row_step-th of rows [row_begin, row_end), columns [column_begin, column_end).
+/// Counterpart: tutti::TableShard.
 typedef struct tutti_table_shard {
   size_t table;
   int64_t row_begin;
   int64_t row_end;
   size_t column_begin;
   size_t column_end;
+  int64_t row_step; /* 1: a block of rows */
 } tutti_table_shard_t;
 
-/// Fills rows [begin, end) of a table; values has dim floats per row.
+/// Fills rows [begin, end) of a table; values has dim floats per row. In cyclic order each call is for one row.
 typedef void (*tutti_make_rows_t)(int64_t begin, int64_t end, float* values, void* context);
 
 /// Plans the division of the tables and makes them; rows are zero. Collective, blocking. Errors, the same on all ranks:
@@ -132,8 +149,8 @@ TUTTI_API int tutti_embedding_fill(tutti_embedding_t collection, size_t table, t
 TUTTI_API int tutti_embedding_shards(tutti_embedding_t collection, tutti_table_shard_t* shards, size_t capacity,
                                      size_t* count);
 
-/// Reads rows [row_begin, row_end), numbered in the table, from this rank's shard number `shard`. values takes `count`
-/// values: rows times the shard's columns. Local. Counterpart: tutti::EmbeddingCollection::read_rows.
+/// Reads those of rows [row_begin, row_end), numbered in the table, that this rank's shard number `shard` has. values
+/// takes `count` values: rows times the shard's columns. Local. Counterpart: tutti::EmbeddingCollection::read_rows.
 TUTTI_API int tutti_embedding_read_rows(tutti_embedding_t collection, size_t shard, int64_t row_begin, int64_t row_end,
                                         float* values, size_t count);
 

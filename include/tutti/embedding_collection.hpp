@@ -156,6 +156,11 @@ class TUTTI_EXPORT EmbeddingCollection {
   /// receive_gradients and update.
   void finish_backward(std::size_t slot, float learning_rate);
 
+  /// Local. Counts what the slot's batch reads and updates on this rank: the bytes, lookups and distinct_rows that
+  /// ShardingPlan::prediction has for it; the seconds are 0. Sorts the batch's indices, so it is for some batches of a
+  /// run. Call it after look_up() or finish_input() and before update(). Errors: invalid_argument.
+  [[nodiscard]] RankLoad batch_load(std::size_t slot) const;
+
   /// Local. Drives exchanges that are under way; never blocks.
   void progress();
 
@@ -164,11 +169,12 @@ class TUTTI_EXPORT EmbeddingCollection {
   /// Local. Bytes of rows and state on this rank: those that the plan predicted. They are one block of memory, so small
   /// tables take no more.
   [[nodiscard]] std::size_t bytes() const;
-  /// Local. Reads the rows [row_begin, row_end) of shards()[i] in float32; out.size() must be rows * columns. Rows are
-  /// numbered as in the whole table.
+  /// Local. Reads those of the rows [row_begin, row_end) that shards()[i] has, in float32; out.size() must be rows *
+  /// columns. Rows are numbered as in the whole table.
   void read_rows(std::size_t i, std::int64_t row_begin, std::int64_t row_end, std::span<float> out) const;
   /// Local. Sets the rows of table t that this rank has. Calls make(row_begin, row_end, values) for blocks of them, in
   /// ascending order, which fills values[row - row_begin][dim] with whole rows; the shards take their columns of them.
+  /// In cyclic order each block is one row.
   using MakeRows = std::function<void(std::int64_t row_begin, std::int64_t row_end, std::span<float> values)>;
   void fill(std::size_t t, const MakeRows& make);
   /// Local. Sets all rows to uniform numbers in +-1/sqrt(rows), which depend on seed, table, row and column: the same
@@ -176,8 +182,8 @@ class TUTTI_EXPORT EmbeddingCollection {
   void initialize();
 
   /// Local. Adds this rank's rows and optimizer state as sections of a checkpoint: "<prefix> <table> <type> rows a:b
-  /// columns c:d". They stay valid until the next update or the next call of this function. Replicas are written once.
-  /// Rows on a device are first copied to host memory.
+  /// columns c:d", in cyclic order "rows a:b:step". They stay valid until the next update or the next call of this
+  /// function. Replicas are written once. Rows on a device are first copied to host memory.
   void add_to(CheckpointPart& part, const std::string& prefix = "embedding") const;
   /// Local. Reads rows and state from a checkpoint of the same tables, with any plan, type and number of ranks. Errors:
   /// io, naming the table, for missing rows (see EmbeddingCollectionOptions::grow), other widths, and the state of

@@ -11,6 +11,8 @@
 #include <tutti/detail/export.hpp>
 #include <tutti/kernels/embedding_backward.hpp>
 #include <tutti/kernels/embedding_bag.hpp>
+#include <tutti/row_frequencies.hpp>
+#include <tutti/table_rows.hpp>
 #include <vector>
 
 namespace tutti {
@@ -20,13 +22,23 @@ enum class Sharding : std::uint8_t {
   automatic,         ///< the planner chooses
   data_parallel,     ///< a replica on every rank, all updated alike
   table_wise,        ///< the whole table on one rank
-  row_wise,          ///< blocks of rows on all ranks; the rank with the sample adds up the parts of its bag
+  row_wise,          ///< rows on all ranks; the rank with the sample adds up the parts of its bag
   column_wise,       ///< blocks of columns on several ranks
-  row_wise_on_node,  ///< blocks of rows on the ranks of one node
+  row_wise_on_node,  ///< rows on the ranks of one node
+};
+
+/// The order in which row-wise tables deal rows to R ranks. Counterpart: the distributions of HPF and ScaLAPACK.
+enum class RowOrder : std::uint8_t {
+  automatic,  ///< the planner chooses: blocks, unless the table's frequencies or lookup_shares make cyclic faster
+  blocks,     ///< a block of neighboring rows on each rank
+  cyclic,     ///< row r on rank r % R, so that no rank gets all rows of a hot neighborhood
 };
 
 /// The name in messages, plans and on command lines: "row-wise-on-node".
 [[nodiscard]] TUTTI_EXPORT const char* sharding_name(Sharding sharding) noexcept;
+
+/// The name in messages and on command lines: "cyclic".
+[[nodiscard]] TUTTI_EXPORT const char* row_order_name(RowOrder order) noexcept;
 
 /// One table of an EmbeddingCollection. Must be equal on all ranks.
 struct EmbeddingTableConfig {
@@ -40,9 +52,14 @@ struct EmbeddingTableConfig {
   /// How often each of equally large blocks of the rows is looked up, in the order of the rows, for the planner: any
   /// numbers in that ratio, such as counts. Empty: all rows equally often.
   std::vector<double> lookup_shares{};
+  RowOrder row_order = RowOrder::automatic;  ///< of a table that is divided by rows
+  /// How often rows occur in the data, for the planner: which rows are hot, and how many are rare. Empty: all rows of a
+  /// block of lookup_shares equally often. With both, lookup_shares say where the rows are that are not hot.
+  RowFrequencies frequencies{};
 };
 
-/// A block of a table on a rank: the rows [row_begin, row_end) of the columns [column_begin, column_end).
+/// A part of a table on a rank: every row_step-th of the rows [row_begin, row_end), in the columns [column_begin,
+/// column_end).
 struct TableShard {
   std::size_t table = 0;
   int rank = 0;
@@ -50,8 +67,10 @@ struct TableShard {
   std::int64_t row_end = 0;
   std::size_t column_begin = 0;
   std::size_t column_end = 0;
+  std::int64_t row_step = 1;  ///< 1: a block of rows
 
-  [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
+  [[nodiscard]] TableRows table_rows() const { return {row_begin, row_end, row_step}; }
+  [[nodiscard]] std::int64_t rows() const { return table_rows().size(); }
   [[nodiscard]] std::size_t columns() const { return column_end - column_begin; }
   friend bool operator==(const TableShard&, const TableShard&) = default;
 };
@@ -59,7 +78,8 @@ struct TableShard {
 /// The load that a plan puts on one rank.
 struct RankLoad {
   std::size_t bytes = 0;        ///< size of rows and optimizer state, each array in whole blocks of 128 bytes
-  double lookups = 0;           ///< number of rows read for a global batch, by mean_lookups and lookup_shares
+  double lookups = 0;           ///< number of rows read for a global batch, each as often as it is looked up
+  double distinct_rows = 0;     ///< number of different rows updated for a global batch
   double lookup_seconds = 0;    ///< predicted time of a step's lookups and updates
   double exchange_seconds = 0;  ///< predicted time of a step's exchanges of vectors and gradients
 };
@@ -90,7 +110,7 @@ struct TUTTI_EXPORT ShardingPlan {
 
   /// The predicted time of the slowest rank's lookups and exchanges, in seconds a step.
   [[nodiscard]] double seconds() const;
-  /// The plan and its prediction as two tables.
+  /// The plan and its prediction as two tables, and the load of the most loaded rank relative to the mean.
   [[nodiscard]] std::string text() const;
   /// Throws Error(invalid_argument), naming the table, if the shards do not cover it exactly once (data_parallel: once
   /// on each rank), are on ranks that do not exist, or divide bags that are pooled by max.
@@ -100,9 +120,9 @@ struct TUTTI_EXPORT ShardingPlan {
 /// Divides tables over ranks so that the step of the slowest rank is short, as predicted by a model of lookups and of
 /// the two exchanges. Tables in order of falling cost go to the rank that finishes first; then, as long as the
 /// prediction improves, a table of the slowest rank is divided by columns or rows, or replicated. A table whose
-/// sharding is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables, lookup_shares
-/// or options, and for a memory limit that cannot be met, which names the table, the bytes and the remedy. Counterpart:
-/// torchrec's EmbeddingShardingPlanner.
+/// sharding or row_order is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables,
+/// lookup_shares, frequencies or options, and for a memory limit that cannot be met, which names the table, the bytes
+/// and the remedy. Counterpart: torchrec's EmbeddingShardingPlanner.
 [[nodiscard]] TUTTI_EXPORT ShardingPlan plan_sharding(const PlannerFacts& facts,
                                                       std::span<const EmbeddingTableConfig> tables,
                                                       const PlannerOptions& options);

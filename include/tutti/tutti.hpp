@@ -43,7 +43,9 @@
 #include <tutti/range.hpp>
 #include <tutti/reduce_op.hpp>
 #include <tutti/request.hpp>
+#include <tutti/row_frequencies.hpp>
 #include <tutti/sharded_optimizer.hpp>
 #include <tutti/sharding_plan.hpp>
+#include <tutti/table_rows.hpp>
 #include <tutti/topology.hpp>
 #include <tutti/version.hpp>

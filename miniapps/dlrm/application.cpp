@@ -262,6 +262,9 @@ void Application::train() {
   } else {
     print(phase_text(results));
   }
+  if (comm_.size() > 1) {
+    print(model_->load_meter().text(comm_, model_->embeddings().plan()));
+  }
   write([&] { return json_results(configuration_, comm_.size(), results, last_test_); });
 }
 

@@ -124,10 +124,11 @@ bool has_finite_rows(const tutti::EmbeddingCollection& tables) {
     const tutti::TableShard& shard = tables.shards()[i];
     const auto columns = static_cast<std::int64_t>(shard.columns());
     const std::int64_t rows_at_once = std::max<std::int64_t>(1, values_at_once / std::max<std::int64_t>(1, columns));
-    for (std::int64_t row = shard.row_begin; row < shard.row_end; row += rows_at_once) {
-      const std::int64_t end = std::min(shard.row_end, row + rows_at_once);
-      values.resize(static_cast<std::size_t>((end - row) * columns));
-      tables.read_rows(i, row, end, values);
+    const tutti::TableRows rows = shard.table_rows();
+    for (std::int64_t first = 0; first < rows.size(); first += rows_at_once) {
+      const std::int64_t count = std::min(rows.size() - first, rows_at_once);
+      values.resize(static_cast<std::size_t>(count * columns));
+      tables.read_rows(i, rows.row(first), rows.row(first + count - 1) + 1, values);
       if (!are_finite(values)) {
         return false;
       }

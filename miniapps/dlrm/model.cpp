@@ -158,6 +158,7 @@ std::span<const float> Model::forward(const mini::Batch& batch, PhaseTimer& time
 void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradient, float rate, PhaseTimer& timer) {
   const std::size_t slice = batch.range.size();
   const std::size_t crossed = slice * interaction_.width();
+  load_meter_.look(embeddings_, slot_);
   timer.enter(Stage::backward);
   top_.backward(std::span<const float>(crossed_).first(crossed), prediction_gradient,
                 std::span(crossed_gradients_).first(crossed));

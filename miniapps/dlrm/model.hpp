@@ -15,6 +15,7 @@
 #include "common/data_source.hpp"
 #include "common/mlp.hpp"
 #include "interaction.hpp"
+#include "load_meter.hpp"
 #include "model_shape.hpp"
 #include "phases.hpp"
 
@@ -54,6 +55,7 @@ class Model {
   [[nodiscard]] Interaction& interaction() { return interaction_; }
   [[nodiscard]] tutti::EmbeddingCollection& embeddings() { return embeddings_; }
   [[nodiscard]] const ModelShape& shape() const { return shape_; }
+  [[nodiscard]] LoadMeter& load_meter() { return load_meter_; }
   /// As BasicMlp::keep_parameters, for all that is dense.
   void keep_parameters(bool keep);
   /// The optimizer's state of the bottom MLP, the interaction and the top MLP; empty for sgd.
@@ -80,6 +82,7 @@ class Model {
 
   ModelShape shape_;
   tutti::EmbeddingCollection embeddings_;
+  LoadMeter load_meter_;
   tutti::miniapps::Mlp bottom_;
   tutti::miniapps::Mlp top_;
   Interaction interaction_;

@@ -62,6 +62,8 @@ void add_placement(CLI::App& app, Options& o) {
   add_choice(app, "--sharding", o.sharding,
              {"auto", "data-parallel", "table-wise", "row-wise", "column-wise", "row-wise-on-node", "mixed"},
              "how tables are spread over the ranks");
+  add_choice(app, "--row-order", o.row_order, {"auto", "blocks", "cyclic"},
+             "how row-wise tables deal rows to the ranks: blocks of neighbors, or row r to rank r % ranks");
   add_bytes(app, "--memory-limit", o.memory_limit, {0, most_bytes},
             "memory of a rank's tables with their optimizer state (0: all free memory)");
   add_choice(app, "--table-type", o.table_type, {"fp32", "bf16", "fp16", "int8"},

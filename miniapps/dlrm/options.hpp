@@ -37,6 +37,7 @@ struct Options {
 
   // Placement and number formats
   std::string sharding = "auto";
+  std::string row_order = "auto";
   std::uint64_t memory_limit = 0;  ///< bytes of a rank; 0: what is free
   std::string table_type = "fp32";
   bool stochastic_rounding = true;

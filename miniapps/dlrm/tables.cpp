@@ -27,6 +27,16 @@ Sharding sharding_of(const std::string& name, std::size_t table) {
   return Sharding::automatic;
 }
 
+tutti::RowOrder row_order_of(const std::string& name) {
+  using tutti::RowOrder;
+  for (const RowOrder order : {RowOrder::blocks, RowOrder::cyclic}) {
+    if (name == tutti::row_order_name(order)) {
+      return order;
+    }
+  }
+  return RowOrder::automatic;
+}
+
 /// "fp32", "bf16", "fp16" or "int8".
 tutti::DatatypeKind type_of(const std::string& name) {
   using tutti::DatatypeKind;
@@ -46,7 +56,8 @@ std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const Mod
                                                      tutti::miniapps::DataSource& source, int ranks) {
   const auto lookups = source.mean_lookups();
   const bool is_counted = ranks > 1 && o.data_generation == "dataset";
-  auto shares = is_counted ? count_lookups(source, shape.rows) : std::vector<std::vector<double>>(shape.rows.size());
+  auto counts =
+      is_counted ? count_lookups(source, shape.rows, o.mini_batch_size) : std::vector<LookupCounts>(shape.rows.size());
   std::vector<tutti::EmbeddingTableConfig> tables;
   for (std::size_t t = 0; t < shape.rows.size(); ++t) {
     tables.push_back({.name = std::to_string(t),
@@ -56,7 +67,9 @@ std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const Mod
                       .pooling = tutti::kernels::Pooling::sum,
                       .mean_lookups = lookups[t],
                       .sharding = sharding_of(o.sharding, t),
-                      .lookup_shares = std::move(shares[t])});
+                      .lookup_shares = std::move(counts[t].shares),
+                      .row_order = row_order_of(o.row_order),
+                      .frequencies = std::move(counts[t].frequencies)});
   }
   return tables;
 }

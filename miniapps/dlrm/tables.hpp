@@ -35,10 +35,15 @@ void require_trainable(const tutti::ShardingPlan& plan);
 [[nodiscard]] ReaderPart reader_part(const Options& options, const tutti::EmbeddingCollection& embeddings, int rank,
                                      int ranks);
 
-/// For each table how often each of equally large blocks of its rows occurs in some training samples from all over the
-/// data, as EmbeddingTableConfig::lookup_shares; empty where there are none. Every rank counts the same samples. Throws
-/// as DataSource::read.
-[[nodiscard]] std::vector<std::vector<double>> count_lookups(tutti::miniapps::DataSource& source,
-                                                             std::span<const std::size_t> rows);
+/// How often rows of a table occur in some training samples, as EmbeddingTableConfig has it; empty where none do.
+struct LookupCounts {
+  std::vector<double> shares{};  ///< of equally large blocks of rows
+  tutti::RowFrequencies frequencies{};
+};
+
+/// Counts the lookups of each table in samples from all over the data, as many as four batches have. Every rank counts
+/// the same samples. Throws as DataSource::read.
+[[nodiscard]] std::vector<LookupCounts> count_lookups(tutti::miniapps::DataSource& source,
+                                                      std::span<const std::size_t> rows, std::size_t batch);
 
 }  // namespace dlrm

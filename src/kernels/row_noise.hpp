@@ -49,7 +49,9 @@ class TableNoise {
   }
 
   [[nodiscard]] TUTTI_FUNCTION RowNoise row(std::uint64_t row) const {
-    return {mix_bits(key_ ^ (static_cast<std::uint64_t>(place_.first_row) + row)), place_.first_column};
+    const auto number =
+        static_cast<std::uint64_t>(place_.first_row) + row * static_cast<std::uint64_t>(place_.row_step);
+    return {mix_bits(key_ ^ number), place_.first_column};
   }
 
  private:

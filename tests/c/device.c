@@ -145,8 +145,8 @@ static void test_training(const struct group* g) {
   FAILS(tutti_reducer_prepare(reducer), TUTTI_ERROR_NOT_BUILT, "TUTTI_ENABLE_CUDA=ON");
   OK(tutti_reducer_free(&reducer));
   tutti_embedding_t tables = TUTTI_EMBEDDING_NULL;
-  const tutti_embedding_table_t table = {"t", 8,    4, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO,
-                                         1.0, NULL, 0};
+  const tutti_embedding_table_t table = {
+      "t", 8, 4, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 1.0, NULL, 0, TUTTI_ROW_ORDER_AUTO, NULL};
   tutti_embedding_options_t rows = TUTTI_EMBEDDING_OPTIONS_INIT;
   rows.memory = TUTTI_MEMORY_DEVICE;
   rows.stream_kind = TUTTI_STREAM_CUDA;

@@ -12,10 +12,13 @@ static void make_rows(int64_t begin, int64_t end, float* values, void* context) 
     for (int d = 0; d < dim; ++d) values[(r - begin) * dim + d] = (float)table + (float)r / 8;
 }
 
+/* Rows on one node are dealt in cyclic order. */
 static tutti_embedding_t make(const struct group* g, int sharding) {
+  const int order = sharding == TUTTI_SHARDING_ROW_WISE_ON_NODE ? TUTTI_ROW_ORDER_CYCLIC : TUTTI_ROW_ORDER_AUTO;
   const tutti_embedding_table_t given[tables] = {
-      {"first", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, sharding, 2, NULL, 0},
-      {"second", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 2, NULL, 0}};
+      {"first", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, sharding, 2, NULL, 0, order, NULL},
+      {"second", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 2, NULL, 0, TUTTI_ROW_ORDER_AUTO,
+       NULL}};
   tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
   options.max_batch = batch;
   tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
@@ -73,12 +76,13 @@ static void check_rows(const struct group* g, tutti_embedding_t collection, cons
     const tutti_table_shard_t* shard = &shards[i];
     const size_t columns = shard->column_end - shard->column_begin;
     float values[rows * dim];
-    OK(tutti_embedding_read_rows(collection, i, shard->row_begin, shard->row_end, values,
-                                 (size_t)(shard->row_end - shard->row_begin) * columns));
-    for (int64_t r = shard->row_begin; r < shard->row_end; ++r)
+    const int64_t begin = shard->row_begin, step = shard->row_step;
+    OK(tutti_embedding_read_rows(collection, i, begin, shard->row_end, values,
+                                 (size_t)((shard->row_end - begin + step - 1) / step) * columns));
+    for (int64_t r = begin; r < shard->row_end; r += step)
       for (size_t d = 0; d < columns; ++d, ++seen) {
         const float expected = (float)shard->table + (float)r / 8 + (r <= batch ? grown[r] : 0);
-        CHECK(fabsf(values[(size_t)(r - shard->row_begin) * columns + d] - expected) < 1e-5f);
+        CHECK(fabsf(values[(size_t)((r - begin) / step) * columns + d] - expected) < 1e-5f);
       }
     FAILS(tutti_embedding_read_rows(collection, i, shard->row_begin, shard->row_end + 1, values, rows * dim),
           TUTTI_ERROR_INVALID_ARGUMENT, "read_rows");
@@ -123,9 +127,10 @@ static void test_steps(const struct group* g, int sharding) {
 
 /* Row r has 1 + r / 1000 in every column: no number of 8 bits, nor the sum of two rows. */
 /* The plan of a table by rows, half of which are looked up as often as these shares say. */
-static void plan_of(const struct group* g, const double* shares, size_t count, char* text, size_t capacity) {
-  const tutti_embedding_table_t table = {"t", rows,   dim,  TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_ROW_WISE,
-                                         2,   shares, count};
+static void plan_of(const struct group* g, const double* shares, size_t count, int order,
+                    const tutti_row_frequencies_t* frequencies, char* text, size_t capacity) {
+  const tutti_embedding_table_t table = {"t", rows,   dim,   TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_ROW_WISE,
+                                         2,   shares, count, order,         frequencies};
   tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
   options.max_batch = batch;
   tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
@@ -136,18 +141,40 @@ static void plan_of(const struct group* g, const double* shares, size_t count, c
   OK(tutti_embedding_free(&collection));
 }
 
-/* Shares change the predicted lookups of ranks that have parts of a table. */
+/* Shares change the predicted lookups of ranks that have parts of a table, and its distinct rows. */
 static void test_lookup_shares(const struct group* g) {
   const double shares[2] = {15, 1}, wrong[2] = {1, -1};
   char even[1024], skewed[1024];
-  plan_of(g, NULL, 0, even, sizeof even);
-  plan_of(g, shares, 2, skewed, sizeof skewed);
-  CHECK((strcmp(even, skewed) != 0) == (g->size > 1));
-  const tutti_embedding_table_t table = {"t", rows,  dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO,
-                                         2,   wrong, 2};
+  plan_of(g, NULL, 0, TUTTI_ROW_ORDER_AUTO, NULL, even, sizeof even);
+  plan_of(g, shares, 2, TUTTI_ROW_ORDER_BLOCKS, NULL, skewed, sizeof skewed);
+  CHECK(strcmp(even, skewed) != 0);
+  const tutti_embedding_table_t table = {
+      "t", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 2, wrong, 2, TUTTI_ROW_ORDER_AUTO, NULL};
   tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
   FAILS(tutti_embedding_create(g->comm, &table, 1, NULL, &collection), TUTTI_ERROR_INVALID_ARGUMENT,
         "lookup_shares of table 0 't'");
+}
+
+/* Two hot rows have three of four lookups of a batch: half of them where they are. */
+static void test_frequencies(const struct group* g) {
+  const int64_t hot_rows[2] = {0, 1};
+  const double hot_lookups[2] = {60, 30}, bucket_rows[1] = {3}, bucket_lookups[1] = {30};
+  tutti_row_frequencies_t frequencies = {hot_rows, hot_lookups, 2, bucket_rows, bucket_lookups, 1};
+  char text[1024], other[1024];
+  plan_of(g, NULL, 0, TUTTI_ROW_ORDER_CYCLIC, &frequencies, text, sizeof text);
+  CHECK((strstr(text, " rows 1-") != NULL) == (g->size > 1));
+  plan_of(g, NULL, 0, TUTTI_ROW_ORDER_CYCLIC, NULL, other, sizeof other);
+  CHECK(strcmp(text, other) != 0);
+  frequencies.hot_count = 3; /* row 0 again */
+  const int64_t twice[3] = {0, 1, 0};
+  const double counts[3] = {1, 1, 1};
+  frequencies.hot_rows = twice;
+  frequencies.hot_lookups = counts;
+  const tutti_embedding_table_t table = {"t", rows, dim, TUTTI_FLOAT32,        TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO,
+                                         2,   NULL, 0,   TUTTI_ROW_ORDER_AUTO, &frequencies};
+  tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
+  FAILS(tutti_embedding_create(g->comm, &table, 1, NULL, &collection), TUTTI_ERROR_INVALID_ARGUMENT,
+        "frequencies of table 0 't' name a hot row twice");
 }
 
 static void make_long_rows(int64_t begin, int64_t end, float* values, void* context) {
@@ -158,8 +185,9 @@ static void make_long_rows(int64_t begin, int64_t end, float* values, void* cont
 
 /* Vectors travel in 16 bits: they are close to the sums, and are not the sums where there are several ranks. */
 static void test_exchange(const struct group* g) {
-  const tutti_embedding_table_t table = {"t", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_TABLE_WISE,
-                                         2,   NULL, 0};
+  const tutti_embedding_table_t table = {
+      "t", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_TABLE_WISE, 2, NULL, 0, TUTTI_ROW_ORDER_AUTO,
+      NULL};
   const tutti_bags_t bags = {indices, offsets, NULL};
   tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
   options.max_batch = batch;
@@ -224,5 +252,6 @@ void test_embedding(const struct group* g) {
     test_steps(g, sharding);
   test_exchange(g);
   test_lookup_shares(g);
+  test_frequencies(g);
   test_refused(g);
 }

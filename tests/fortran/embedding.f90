@@ -39,9 +39,11 @@ contains
     logical, intent(in) :: weighted
     type(tutti_embedding_collection) :: collection
     type(tutti_embedding_table) :: given(tables)
-    integer :: pooling
+    integer :: pooling, order
+    order = merge(tutti_row_order_cyclic, tutti_row_order_auto, sharding == tutti_sharding_row_wise_on_node)
     pooling = merge(tutti_pooling_sum, tutti_pooling_mean, weighted)
-    given(1) = tutti_embedding_table("first", rows(1), dims(1), sharding=sharding, mean_lookups=2.0_real64)
+    given(1) = tutti_embedding_table("first", rows(1), dims(1), sharding=sharding, mean_lookups=2.0_real64, &
+        row_order=order)
     given(2) = tutti_embedding_table("second", rows(2), dims(2), pooling=pooling)
     call tutti_embedding_create(g%comm, given, collection, &
         tutti_embedding_options(max_batch=batch, slots=2, weighted=weighted))
@@ -178,11 +180,11 @@ contains
     call tutti_embedding_shards(collection, shards)
     do i = 1, size(shards)
       associate (s => shards(i))
-        allocate (values(s%last_column - s%first_column + 1, s%last_row - s%first_row + 1))
+        allocate (values(s%last_column - s%first_column + 1, (s%last_row - s%first_row)/s%row_step + 1))
         call tutti_embedding_read_rows(collection, i, s%first_row, values)
         seen = seen + size(values)
-        call expect(all(abs(values - whole%values(s%first_column:s%last_column, s%first_row:s%last_row, s%table)) &
-            < 1e-4), "rows of a shard")
+        call expect(all(abs(values - whole%values(s%first_column:s%last_column, s%first_row:s%last_row:s%row_step, &
+            s%table)) < 1e-4), "rows of a shard")
         deallocate (values)
       end associate
     end do
@@ -251,7 +253,7 @@ contains
     end do
   end subroutine make
 
-  !> Shares change the predicted lookups of ranks that have parts of a table.
+  !> Shares change the predicted lookups of ranks that have parts of a table, and its distinct rows.
   subroutine shares(g)
     type(group), intent(in) :: g
     type(tutti_embedding_table) :: table
@@ -261,11 +263,22 @@ contains
     table = tutti_embedding_table("shared", 12, 8, sharding=tutti_sharding_row_wise)
     even = plan_of(g, table)
     table%lookup_shares = [15d0, 1d0]
+    table%row_order = tutti_row_order_blocks
     skewed = plan_of(g, table)
-    call expect((even /= skewed) .eqv. (g%size > 1), "lookup_shares are in the plan")
+    call expect(even /= skewed, "lookup_shares are in the plan")
     table%lookup_shares = [1d0, -1d0]
     call tutti_embedding_create(g%comm, [table], collection, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "lookup_shares of table 0 'shared'")
+    deallocate (table%lookup_shares)
+    table%row_order = tutti_row_order_cyclic
+    even = plan_of(g, table)
+    call expect((index(even, " rows 1-") > 0) .eqv. (g%size > 1), "cyclic rows are in the plan")
+    table%frequencies = tutti_row_frequencies([1_int64, 2_int64], [60d0, 30d0], [3d0], [30d0])
+    skewed = plan_of(g, table)
+    call expect(even /= skewed, "frequencies are in the plan")
+    table%frequencies%hot_rows = [1_int64, 13_int64]
+    call tutti_embedding_create(g%comm, [table], collection, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "frequencies of table 0 'shared' name a hot row that")
   end subroutine shares
 
   function plan_of(g, table) result(text)

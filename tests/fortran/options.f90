@@ -141,6 +141,11 @@ contains
     tables(1)%sharding = tutti_sharding_row_wise_on_node
     tables(1)%mean_lookups = 2.5d0
     tables(1)%lookup_shares = [3d0, 1d0]
+    tables(1)%row_order = tutti_row_order_cyclic
+    tables(1)%frequencies%hot_rows = [6_c_int64_t, 3_c_int64_t]
+    tables(1)%frequencies%hot_lookups = [9d0, 8d0]
+    tables(1)%frequencies%bucket_rows = [7d0]
+    tables(1)%frequencies%bucket_lookups = [14d0]
     o%optimizer = tutti_rows_adam
     o%epsilon = 0.5d0
     o%beta1 = 0.75d0

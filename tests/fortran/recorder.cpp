@@ -132,7 +132,9 @@ int tutti_server_create(tutti_comm_t /*comm*/, int64_t rows, size_t dim, const t
 
 int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t* tables, size_t count,
                            const tutti_embedding_options_t* options, tutti_embedding_t* /*collection*/) {
-  const auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups, lookup_shares, share_count] = *tables;
+  const auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups, lookup_shares, share_count, row_order,
+               frequencies] = *tables;
+  const auto& [hot_rows, hot_lookups, hot_count, bucket_rows, bucket_lookups, bucket_count] = *frequencies;
   const auto& [size, version, optimizer, epsilon, beta1, beta2, max_batch, slots, memory_limit, seed, policy,
                stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype] =
       *options;
@@ -146,6 +148,11 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
       .at("sharding", sharding, TUTTI_SHARDING_ROW_WISE_ON_NODE)
       .at("mean_lookups", mean_lookups, 2.5)
       .at("lookup_shares", share_count == 2 && lookup_shares[0] == 3 && lookup_shares[1] == 1, true)
+      .at("row_order", row_order, TUTTI_ROW_ORDER_CYCLIC)
+      .at("hot_rows", hot_count == 2 && hot_rows[0] == 5 && hot_rows[1] == 2, true)
+      .at("hot_lookups", hot_lookups[0] == 9 && hot_lookups[1] == 8, true)
+      .at("bucket_rows", bucket_count == 1 && bucket_rows[0] == 7, true)
+      .at("bucket_lookups", bucket_lookups[0] == 14, true)
       .at("size", size, sizeof(tutti_embedding_options_t))
       .at("version", version, TUTTI_EMBEDDING_OPTIONS_VERSION)
       .at("optimizer", optimizer, TUTTI_ROWS_ADAM)

@@ -99,13 +99,38 @@ def test_lookup_shares():
     def plan(*shares):
         table = tutti.EmbeddingTable("t", 100, 8, sharding="row_wise", lookup_shares=shares)
         return str(tutti.plan_sharding(comm, [table], 64))
-    assert (plan() != plan(15, 1)) == (size > 1)
+    assert plan() != plan(15, 1)
     with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "lookup_shares of table 0 't'"):
         plan(1, -1)
 
 
+def test_frequencies():
+    counted = tutti.count_rows([7, 7, 7, 5, 5, 2, 3], hottest=2)
+    assert (counted.hot_rows, counted.hot_lookups) == ([7, 5], [3, 2])
+    assert (counted.bucket_rows, counted.bucket_lookups) == ([2], [2])
+
+    def plan(order="automatic", frequencies=None):
+        table = tutti.EmbeddingTable("t", 100, 8, sharding="row_wise", row_order=order, frequencies=frequencies)
+        return tutti.plan_sharding(comm, [table], 64)
+    assert [s.row_step for s in plan("cyclic").shards] == [size] * size
+    assert [s.row_step for s in plan("blocks", counted).shards] == [1] * size
+    assert str(plan("cyclic")) != str(plan("cyclic", counted))
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "frequencies of table 0 't' name a hot row twice"):
+        plan(frequencies=tutti.RowFrequencies(hot_rows=[1, 1], hot_lookups=[1, 1]))
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "a bucket with lookups and no rows"):
+        plan(frequencies=tutti.RowFrequencies(bucket_rows=[0], bucket_lookups=[1]))
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "row_order"):
+        plan("diagonal")
+
+
 def test_embeddings():
-    tables = [tutti.EmbeddingTable("small", 5, 4), tutti.EmbeddingTable("large", 40, 8, sharding="row_wise")]
+    for order in ("blocks", "cyclic"):
+        check_embeddings(order)
+
+
+def check_embeddings(order):
+    tables = [tutti.EmbeddingTable("small", 5, 4),
+              tutti.EmbeddingTable("large", 40, 8, sharding="row_wise", row_order=order)]
     batch, rate = 4 * size, 0.5
     weights = [np.arange(t.rows * t.dim, dtype=np.float32).reshape(t.rows, t.dim) % 16 for t in tables]
     plan = tutti.plan_sharding(comm, tables, batch)
@@ -130,7 +155,7 @@ def test_embeddings():
                     for row in indices[offsets[b] : offsets[b + 1]]:
                         weights[t][row] -= rate * np.float32(b + t)
         for i, shard in enumerate(collection.shards):
-            equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end,
+            equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end : shard.row_step,
                                                                 shard.column_begin : shard.column_end])
         assert collection.steps == 3
         bad = bags_of(batch, 5, 0)
@@ -152,7 +177,7 @@ def test_embeddings():
         if rank == 0:
             shutil.rmtree(folder)
         for i, shard in enumerate(collection.shards):
-            equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end,
+            equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end : shard.row_step,
                                                                 shard.column_begin : shard.column_end])
 
 

@@ -27,6 +27,20 @@ DatatypeKind exchange_type(tutti_datatype_t given) {
                 fmt::format("is {}; pass TUTTI_FLOAT32, TUTTI_BFLOAT16 or TUTTI_FLOAT16", tutti_datatype_name(given)));
 }
 
+template <typename Number>
+std::vector<Number> numbers(const Number* first, std::size_t count, const char* member, const char* of_count) {
+  if (first == nullptr && count > 0)
+    refuse_member("tables", member, fmt::format("is NULL; pass numbers, or a {} of 0", of_count));
+  return {first, first + count};
+}
+
+RowFrequencies row_frequencies(const tutti_row_frequencies_t& given) {
+  return {numbers(given.hot_rows, given.hot_count, "frequencies->hot_rows", "hot_count"),
+          numbers(given.hot_lookups, given.hot_count, "frequencies->hot_lookups", "hot_count"),
+          numbers(given.bucket_rows, given.bucket_count, "frequencies->bucket_rows", "bucket_count"),
+          numbers(given.bucket_lookups, given.bucket_count, "frequencies->bucket_lookups", "bucket_count")};
+}
+
 }  // namespace
 
 std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_table_t> given) {
@@ -41,9 +55,10 @@ std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_
     config.pooling = number<kernels::Pooling>(table.pooling, TUTTI_POOLING_MAX, "tables", "pooling");
     config.sharding = number<Sharding>(table.sharding, TUTTI_SHARDING_ROW_WISE_ON_NODE, "tables", "sharding");
     config.mean_lookups = table.mean_lookups;
-    if (table.lookup_shares == nullptr && table.lookup_share_count > 0)
-      refuse_member("tables", "lookup_shares", "is NULL; pass numbers, or a lookup_share_count of 0");
-    config.lookup_shares.assign(table.lookup_shares, table.lookup_shares + table.lookup_share_count);
+    config.lookup_shares =
+        numbers(table.lookup_shares, table.lookup_share_count, "lookup_shares", "lookup_share_count");
+    config.row_order = number<RowOrder>(table.row_order, TUTTI_ROW_ORDER_CYCLIC, "tables", "row_order");
+    if (table.frequencies != nullptr) config.frequencies = row_frequencies(*table.frequencies);
     configs.push_back(std::move(config));
   }
   return configs;

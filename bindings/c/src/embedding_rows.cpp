@@ -55,11 +55,11 @@ int tutti_embedding_shards(tutti_embedding_t collection, tutti_table_shard_t* sh
     output(count, "count") = 0;
     const auto found = collection_of(collection).shards();
     const auto places = elements(shards, std::min(capacity, found.size()), "shards");
-    std::transform(
-        found.begin(), found.begin() + static_cast<std::ptrdiff_t>(places.size()), places.begin(),
-        [](const tutti::TableShard& shard) {
-          return tutti_table_shard_t{shard.table, shard.row_begin, shard.row_end, shard.column_begin, shard.column_end};
-        });
+    std::transform(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(places.size()), places.begin(),
+                   [](const tutti::TableShard& shard) {
+                     return tutti_table_shard_t{shard.table,        shard.row_begin,  shard.row_end,
+                                                shard.column_begin, shard.column_end, shard.row_step};
+                   });
     *count = found.size();
   });
 }

@@ -195,6 +195,7 @@ StepGraph::Mode DeviceEngine::agreed_mode(StepGraph::Mode mine) const {
 
 void DeviceEngine::finish_step(const mini::Batch& batch, float rate, PhaseTimer& timer) {
   timer.enter_other();
+  model_->load_meter().look(model_->embeddings(), slot_);
   StepGraph& graph = graphs_[slot_];
   const std::uint64_t key = options_.graph ? key_of(rate) : 0;
   const auto mode = options_.graph ? agreed_mode(graph.mode(key)) : StepGraph::Mode::direct;

@@ -68,11 +68,10 @@ BatchLookups::BatchLookups(const CollectionFacts& facts)
       selected_own_(facts.pieces().size()),
       counts_(facts.tables.size()) {}
 
-LookupSelection BatchLookups::selection(std::size_t table, std::int64_t row_begin, std::int64_t row_end) const {
+LookupSelection BatchLookups::selection(std::size_t table, const TableRows& kept) const {
   LookupSelection s;
   s.rows = facts_->tables[table].rows;
-  s.row_begin = row_begin;
-  s.row_end = row_end;
+  s.kept = kept;
   s.policy = facts_->options.policy;
   return s;
 }
@@ -88,7 +87,7 @@ kernels::TableLookups BatchLookups::select(const kernels::TableLookups& from, co
 void BatchLookups::count(const kernels::TableLookups& from, std::size_t t, std::size_t first_bag, std::size_t bags) {
   auto& counts = counts_[t];
   counts.resize(bags);
-  LookupSelection s = selection(t, 0, facts_->tables[t].rows);
+  LookupSelection s = selection(t, {0, facts_->tables[t].rows});
   if (s.policy == kernels::IndexPolicy::ignore) {
     s.first_bag = first_bag;
     s.bags = bags;
@@ -117,7 +116,7 @@ void BatchLookups::take_own(const EmbeddingInput& input, std::size_t first_bag) 
       own_[i] = {from.indices, from.offsets + first_bag, from.weights};
       continue;
     }
-    LookupSelection s = selection(pieces[i].shard.table, pieces[i].shard.row_begin, pieces[i].shard.row_end);
+    LookupSelection s = selection(pieces[i].shard.table, pieces[i].shard.table_rows());
     s.first_bag = first_bag;
     s.bags = bags;
     s.weighted = from.weights != nullptr;
@@ -137,7 +136,7 @@ void BatchLookups::take_global(const EmbeddingInput& input) {
       all_[i] = from;
       continue;
     }
-    LookupSelection s = selection(shard.table, shard.row_begin, shard.row_end);
+    LookupSelection s = selection(shard.table, shard.table_rows());
     s.bags = input.batch;
     s.weighted = from.weights != nullptr;
     all_[i] = select(from, s, selected_all_[i]);

@@ -23,7 +23,7 @@ struct Fault {
 [[nodiscard]] std::optional<Fault> find_fault(const CollectionFacts& facts, const EmbeddingInput& input);
 
 /// The lookups of one batch as the kernels take them: for each of this rank's pieces the bags of all samples, with
-/// indices that are in range and relative to the piece's first row; for replicas and divided means also the bags of
+/// indices that are in range and places of the piece's rows; for replicas and divided means also the bags of
 /// this rank's own samples.
 class BatchLookups {
  public:
@@ -49,7 +49,7 @@ class BatchLookups {
  private:
   kernels::TableLookups select(const kernels::TableLookups& from, const LookupSelection& selection,
                                OwnedLookups& to) const;
-  [[nodiscard]] LookupSelection selection(std::size_t table, std::int64_t row_begin, std::int64_t row_end) const;
+  [[nodiscard]] LookupSelection selection(std::size_t table, const TableRows& kept) const;
   void count(const kernels::TableLookups& from, std::size_t t, std::size_t first_bag, std::size_t bags);
 
   const CollectionFacts* facts_;

@@ -38,7 +38,7 @@ class PieceGrids {
   PieceGrids(const detail::CollectionFacts& facts, const detail::ShardTables& tables, std::size_t i)
       : shard_(facts.pieces()[i].shard), config_(facts.tables[shard_.table]), table_(tables.table(i)) {
     const RowOptimizer optimizer = facts.options.optimizer;
-    const Block all{shard_.row_begin, shard_.row_end, shard_.column_begin, shard_.column_end};
+    const Block all{shard_.table_rows(), shard_.column_begin, shard_.column_end};
     grids_.push_back(
         {datatype_name(config_.type), static_cast<std::byte*>(table_.weights), all, 1, Datatype(config_.type).size()});
     if (table_.scales != nullptr) {
@@ -47,7 +47,7 @@ class PieceGrids {
     }
     auto* state = reinterpret_cast<std::byte*>(tables.state(i));
     if (optimizer == RowOptimizer::row_wise_adagrad) {
-      grids_.push_back({state_name(optimizer), state, {shard_.row_begin, shard_.row_end, 0, 1}, 1, sizeof(float)});
+      grids_.push_back({state_name(optimizer), state, {shard_.table_rows(), 0, 1}, 1, sizeof(float)});
     } else if (state != nullptr) {
       grids_.push_back({state_name(optimizer), state, all, tables.state_width(i) / shard_.columns(), sizeof(float)});
     }
@@ -81,10 +81,12 @@ std::size_t stored_row_bytes(const Grid& grid) {
 void add_grid(CheckpointPart& part, const std::string& prefix, const std::string& table, const Grid& grid,
               std::int64_t step) {
   const std::size_t row = stored_row_bytes(grid);
-  for (std::int64_t begin = grid.block.row_begin; begin < grid.block.row_end; begin += step) {
-    const std::int64_t end = std::min(begin + step, grid.block.row_end);
-    const TableSection section{{}, grid.content, begin, end, grid.block.column_begin, grid.block.column_end};
-    const std::byte* first = grid.data + static_cast<std::size_t>(begin - grid.block.row_begin) * row;
+  const TableRows& rows = grid.block.rows;
+  for (std::int64_t begin = 0; begin < rows.size(); begin += step) {
+    const std::int64_t end = std::min(begin + step, rows.size());
+    const TableRows stored{rows.row(begin), rows.row(end - 1) + 1, rows.step};
+    const TableSection section{{}, grid.content, stored, grid.block.column_begin, grid.block.column_end};
+    const std::byte* first = grid.data + static_cast<std::size_t>(begin) * row;
     part.add(detail::section_name(prefix, table, section),
              std::span(first, static_cast<std::size_t>(end - begin) * row));
   }
@@ -107,6 +109,21 @@ DatatypeKind row_type(const std::string& content) {
   return DatatypeKind::bytes;
 }
 
+/// Rows that lie one after the other in two places.
+struct Run {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t count = 0;
+};
+
+/// Calls visit(run) for the common rows of two parts of a table: all at once if both parts have the same step.
+template <typename Visit>
+void for_each_run(const TableRows& common, const TableRows& from, const TableRows& to, const Visit& visit) {
+  const std::int64_t count = from.step == to.step ? common.size() : 1;
+  for (std::int64_t i = 0; i < common.size(); i += count)
+    visit(Run{from.below(common.row(i)), to.below(common.row(i)), count});
+}
+
 /// Reads one piece's part of a checkpoint.
 class PieceLoader {
  public:
@@ -115,7 +132,7 @@ class PieceLoader {
               bool grows)
       : reader_(reader), grids_(grids), sections_(sections) {
     for (const auto& section : sections)
-      if (grows) rows_needed_ = std::max(rows_needed_, section.row_end);
+      if (grows) rows_needed_ = std::max(rows_needed_, section.rows.end);
     if (!grows) rows_needed_ = grids.config().rows;
   }
 
@@ -123,15 +140,15 @@ class PieceLoader {
     const Grid& rows = grids_.rows();
     for (const auto& section : sections_) {
       if (row_type(section.content) == DatatypeKind::bytes) continue;
-      if (section.column_end > grids_.config().dim || section.row_end > grids_.config().rows) {
+      if (section.column_end > grids_.config().dim || section.rows.end > grids_.config().rows) {
         fail(grids_.config(),
-             fmt::format("has rows up to {} with {} values in the checkpoint, but is {} x {} here", section.row_end,
+             fmt::format("has rows up to {} with {} values in the checkpoint, but is {} x {} here", section.rows.end,
                          section.column_end, grids_.config().rows, grids_.config().dim));
       }
       const auto common = common_of(section, rows.block);
       if (!common) continue;
       take_rows(section, *common);
-      covered_ += static_cast<std::size_t>(common->rows()) * common->columns();
+      covered_ += static_cast<std::size_t>(common->rows.size()) * common->columns();
     }
     check_covered(rows, "rows");
   }
@@ -143,15 +160,16 @@ class PieceLoader {
       const auto common = common_of(section, state.block);
       if (!common) continue;
       const Block saved = block_of(section);
-      read(section, static_cast<std::size_t>(saved.rows()) * state.parts * saved.columns() * sizeof(float), content_);
+      read(section, static_cast<std::size_t>(saved.rows.size()) * state.parts * saved.columns() * sizeof(float),
+           content_);
       copy_state(saved, *common, state);
-      covered_ += static_cast<std::size_t>(common->rows()) * common->columns();
+      covered_ += static_cast<std::size_t>(common->rows.size()) * common->columns();
     }
     check_covered(state, ("state of " + state.content).c_str());
   }
 
  private:
-  static Block block_of(const TableSection& s) { return {s.row_begin, s.row_end, s.column_begin, s.column_end}; }
+  static Block block_of(const TableSection& s) { return {s.rows, s.column_begin, s.column_end}; }
   static std::optional<Block> common_of(const TableSection& s, const Block& block) {
     return detail::common_block(block_of(s), block);
   }
@@ -164,64 +182,65 @@ class PieceLoader {
   }
 
   void check_covered(const Grid& grid, const char* what) const {
-    const std::int64_t needed = std::max(std::min(grid.block.row_end, rows_needed_), grid.block.row_begin);
-    if (rows_needed_ == 0 || covered_ != static_cast<std::size_t>(needed - grid.block.row_begin) * grid.block.columns())
-      fail(grids_.config(),
-           fmt::format("lacks {} {} to {} of columns {} to {}", what, grid.block.row_begin,
-                       std::max(needed, grid.block.row_begin + 1), grid.block.column_begin, grid.block.column_end));
+    const TableRows& rows = grid.block.rows;
+    const std::int64_t needed = rows.below(rows_needed_);
+    if (rows_needed_ == 0 || covered_ != static_cast<std::size_t>(needed) * grid.block.columns())
+      fail(grids_.config(), fmt::format("lacks {} {} to {} of columns {} to {}", what, rows.begin,
+                                        rows.row(std::max<std::int64_t>(needed, 1) - 1) + 1, grid.block.column_begin,
+                                        grid.block.column_end));
   }
 
   void take_rows(const TableSection& section, const Block& common) {
     const Block saved = block_of(section);
     kernels::EmbeddingTable from;
     from.type = row_type(section.content);
-    from.rows = saved.rows();
+    from.rows = saved.rows.size();
     from.dim = saved.columns();
     from.row_stride = from.dim;
     const std::size_t row_bytes = from.dim * Datatype(from.type).size();
     read(section, static_cast<std::size_t>(from.rows) * row_bytes, content_);
     from.weights = content_.data();
     if (from.type == DatatypeKind::uint8) {
-      TableSection scales = section;
-      scales.content = "scales";
       const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const TableSection& other) {
-        return other.content == "scales" && other.row_begin <= section.row_begin && other.row_end >= section.row_end &&
-               other.column_begin == section.column_begin && other.column_end == section.column_end;
+        return other.content == "scales" && other.rows == section.rows && other.column_begin == section.column_begin &&
+               other.column_end == section.column_end;
       });
       if (at == sections_.end()) fail(grids_.config(), "lacks the scales of '" + section.name + "'");
-      read(*at, static_cast<std::size_t>(at->row_end - at->row_begin) * sizeof(kernels::RowScale), scales_);
-      from.scales = reinterpret_cast<kernels::RowScale*>(scales_.data()) + (section.row_begin - at->row_begin);
+      read(*at, static_cast<std::size_t>(from.rows) * sizeof(kernels::RowScale), scales_);
+      from.scales = reinterpret_cast<kernels::RowScale*>(scales_.data());
     }
+    for_each_run(common.rows, saved.rows, grids_.rows().block.rows,
+                 [&](const Run& run) { copy_rows(from, saved.column_begin, common, run); });
+  }
+
+  void copy_rows(const kernels::EmbeddingTable& from, std::size_t from_column, const Block& common, const Run& run) {
     const kernels::EmbeddingTable& to = grids_.table();
-    const TableShard& shard = grids_.shard();
-    if (from.type == to.type && from.dim == to.dim && saved.column_begin == shard.column_begin) {
-      const auto first = static_cast<std::size_t>(common.row_begin - shard.row_begin);
-      const auto skipped = static_cast<std::size_t>(common.row_begin - saved.row_begin);
-      const auto count = static_cast<std::size_t>(common.rows());
+    const std::size_t to_column = grids_.shard().column_begin;
+    if (from.type == to.type && from.dim == to.dim && from_column == to_column) {
+      const std::size_t row_bytes = from.dim * Datatype(from.type).size();
+      const auto first = static_cast<std::size_t>(run.to);
+      const auto skipped = static_cast<std::size_t>(run.from);
+      const auto count = static_cast<std::size_t>(run.count);
       std::memcpy(static_cast<std::byte*>(to.weights) + first * row_bytes, content_.data() + skipped * row_bytes,
                   count * row_bytes);
       if (to.scales != nullptr) std::copy_n(from.scales + skipped, count, to.scales + first);
       return;
     }
-    values_.resize(static_cast<std::size_t>(common.rows()) * common.columns());
-    kernels::read_rows(
-        from,
-        {common.row_begin - saved.row_begin, common.rows(), common.column_begin - saved.column_begin, common.columns()},
-        values_.data(), common.columns());
-    kernels::write_rows(
-        to,
-        {common.row_begin - shard.row_begin, common.rows(), common.column_begin - shard.column_begin, common.columns()},
-        values_.data(), common.columns());
+    values_.resize(static_cast<std::size_t>(run.count) * common.columns());
+    kernels::read_rows(from, {run.from, run.count, common.column_begin - from_column, common.columns()}, values_.data(),
+                       common.columns());
+    kernels::write_rows(to, {run.to, run.count, common.column_begin - to_column, common.columns()}, values_.data(),
+                        common.columns());
   }
 
   void copy_state(const Block& saved, const Block& common, const Grid& state) {
     const auto* from = reinterpret_cast<const float*>(content_.data());
     auto* to = reinterpret_cast<float*>(state.data);
-    for (std::int64_t row = common.row_begin; row < common.row_end; ++row) {
+    for (std::int64_t i = 0; i < common.rows.size(); ++i) {
       for (std::size_t k = 0; k < state.parts; ++k) {
         const auto at = [&](const Block& block) {
-          return (static_cast<std::size_t>(row - block.row_begin) * state.parts + k) * block.columns() +
-                 common.column_begin - block.column_begin;
+          const auto place = static_cast<std::size_t>(block.rows.below(common.rows.row(i)));
+          return (place * state.parts + k) * block.columns() + common.column_begin - block.column_begin;
         };
         std::copy_n(from + at(saved), common.columns(), to + at(state.block));
       }

@@ -32,8 +32,7 @@ void check_row_state(std::size_t t, const CollectionFacts& facts) {
     for (const auto& b : facts.map.of_table(t)) {
       const TableShard& left = facts.map.piece(a).shard;
       const TableShard& right = facts.map.piece(b).shard;
-      const bool overlap = left.row_begin < right.row_end && right.row_begin < left.row_end;
-      if (overlap && (left.row_begin != right.row_begin || left.row_end != right.row_end)) {
+      if (left.table_rows() != right.table_rows() && common_rows(left.table_rows(), right.table_rows())) {
         throw Error(ErrorCode::invalid_argument,
                     fmt::format("EmbeddingCollection: the shards of table {} '{}' divide its rows at different places; "
                                 "with row-wise Adagrad, shards that share rows must hold the same rows",
@@ -70,7 +69,7 @@ Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& p
   add_tables(hash, tables);
   for (const auto& shard : plan.shards) {
     hash.add(shard.table).add(shard.rank).add(shard.row_begin).add(shard.row_end);
-    hash.add(shard.column_begin).add(shard.column_end);
+    hash.add(shard.column_begin).add(shard.column_end).add(shard.row_step);
   }
   for (const Sharding sharding : plan.shardings) hash.add(sharding);
   hash.add(options.optimizer).add(options.policy).add(static_cast<double>(options.epsilon)).add(options.beta1);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tutti/error.hpp>
 #include <tutti/kernels/embedding_rows.hpp>
 
@@ -19,6 +20,36 @@ constexpr std::int64_t block_values = 1 << 18;
 /// A number in [-1, 1) with 24 random bits.
 float signed_unit(std::uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-23F - 1.0F; }
 
+/// The next rows of table t from `row` on that shards have: at most `most`, which lie one after the other in the memory
+/// of each shard that has any of them. Shards may share rows (if columns are divided), overlap or leave gaps. The end
+/// is where to go on; none are left if there is no row.
+TableRows next_rows(std::span<const TableShard> shards, std::size_t t, std::int64_t row, std::int64_t most) {
+  TableRows found{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+  for (const TableShard& shard : shards) {
+    const TableRows rows = shard.table_rows();
+    const std::int64_t place = rows.below(row);
+    if (shard.table != t || place == rows.size()) continue;
+    const std::int64_t first = rows.row(place);
+    if (first > found.begin) {
+      found.end = std::min(found.end, first);
+    } else if (first < found.begin) {
+      found = {first, std::min(found.begin, rows.end), rows.step};
+    } else {
+      found.end = std::min(found.end, found.step == rows.step ? rows.end : first + 1);
+    }
+  }
+  if (found.size() > most) found.end = found.row(most);
+  return found;
+}
+
+/// Rows that are not neighbors are made one by one.
+void make_rows(const EmbeddingCollection::MakeRows& make, const TableRows& rows, std::span<float> values,
+               std::size_t dim) {
+  if (rows.step == 1) return make(rows.begin, rows.end, values);
+  for (std::int64_t place = 0; place < rows.size(); ++place)
+    make(rows.row(place), rows.row(place) + 1, values.subspan(static_cast<std::size_t>(place) * dim, dim));
+}
+
 }  // namespace
 
 void EmbeddingCollection::read_rows(std::size_t i, std::int64_t row_begin, std::int64_t row_end,
@@ -29,53 +60,38 @@ void EmbeddingCollection::read_rows(std::size_t i, std::int64_t row_begin, std::
                 fmt::format("EmbeddingCollection::read_rows: shard {} of {}", i, shards.size()));
   }
   const TableShard& shard = shards[i];
-  const std::int64_t rows = row_end - row_begin;
-  if (row_begin < shard.row_begin || row_end > shard.row_end || rows < 0 ||
+  const std::int64_t first = shard.table_rows().below(row_begin);
+  const std::int64_t rows = shard.table_rows().below(row_end) - first;
+  if (row_begin < shard.row_begin || row_end > shard.row_end || row_begin > row_end ||
       out.size() != static_cast<std::size_t>(rows) * shard.columns()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("EmbeddingCollection::read_rows: rows {} to {} into {} values; the shard has rows {} to {} "
-                            "of {} values",
-                            row_begin, row_end, out.size(), shard.row_begin, shard.row_end, shard.columns()));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("EmbeddingCollection::read_rows: rows {} to {} into {} values; the shard has rows {} to {} "
+                    "in steps of {}, of {} values",
+                    row_begin, row_end, out.size(), shard.row_begin, shard.row_end, shard.row_step, shard.columns()));
   }
-  const detail::RowsOnHost block(state_->facts, state_->tables.table(i), row_begin - shard.row_begin, rows);
+  const detail::RowsOnHost block(state_->facts, state_->tables.table(i), first, rows);
   block.read();
   kernels::read_rows(block.table(), {block.first_row(), rows, 0, shard.columns()}, out.data(), shard.columns());
 }
 
 void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
   const auto& config = state_->facts.tables.at(t);
-  const auto dim = static_cast<std::int64_t>(config.dim);
-  const std::int64_t most = std::max<std::int64_t>(1, block_values / dim);
+  const std::int64_t most = std::max<std::int64_t>(1, block_values / static_cast<std::int64_t>(config.dim));
   std::vector<float> values;
-  std::int64_t row = 0;
-  // Shards may share rows (if columns are divided), overlap or leave gaps; each row that any of them has is made once.
-  for (;;) {
-    std::int64_t begin = config.rows;
-    std::int64_t end = config.rows;
-    for (const TableShard& shard : state_->shards) {
-      if (shard.table != t || shard.row_end <= row) continue;
-      const std::int64_t first = std::max(row, shard.row_begin);
-      if (first < begin)
-        end = std::min(begin, shard.row_end);
-      else if (first == begin)
-        end = std::min(end, shard.row_end);
-      else
-        end = std::min(end, first);
-      begin = std::min(begin, first);
-    }
-    if (begin >= config.rows) return;
-    end = std::min(end, begin + most);
-    values.resize(static_cast<std::size_t>((end - begin) * dim));
-    make(begin, end, values);
+  for (TableRows rows = next_rows(state_->shards, t, 0, most); rows.size() > 0;
+       rows = next_rows(state_->shards, t, rows.end, most)) {
+    values.resize(static_cast<std::size_t>(rows.size()) * config.dim);
+    make_rows(make, rows, values, config.dim);
     for (std::size_t i = 0; i < state_->shards.size(); ++i) {
       const TableShard& shard = state_->shards[i];
-      if (shard.table != t || shard.row_begin > begin || shard.row_end < end) continue;
-      const detail::RowsOnHost block(state_->facts, state_->tables.table(i), begin - shard.row_begin, end - begin);
-      kernels::write_rows(block.table(), {block.first_row(), end - begin, 0, shard.columns()},
+      if (shard.table != t || !shard.table_rows().has(rows.begin)) continue;
+      const detail::RowsOnHost block(state_->facts, state_->tables.table(i), shard.table_rows().below(rows.begin),
+                                     rows.size());
+      kernels::write_rows(block.table(), {block.first_row(), rows.size(), 0, shard.columns()},
                           values.data() + shard.column_begin, config.dim);
       block.write();
     }
-    row = end;
   }
 }
 

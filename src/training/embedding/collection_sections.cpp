@@ -6,12 +6,37 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <utility>
 
 namespace tutti::detail {
 
+namespace {
+
+/// "datatype rows a:b columns c:d", or with "a:b:step".
+std::optional<TableSection> parse(const std::string& text) {
+  TableSection section;
+  char content[32] = {};
+  int length = 0;
+  const int fields =
+      std::sscanf(text.c_str(), "%31s rows %" SCNd64 ":%" SCNd64 " columns %zu:%zu%n", content, &section.rows.begin,
+                  &section.rows.end, &section.column_begin, &section.column_end, &length);
+  if (fields != 5) {
+    const int with_step = std::sscanf(text.c_str(), "%31s rows %" SCNd64 ":%" SCNd64 ":%" SCNd64 " columns %zu:%zu%n",
+                                      content, &section.rows.begin, &section.rows.end, &section.rows.step,
+                                      &section.column_begin, &section.column_end, &length);
+    if (with_step != 6 || section.rows.step < 1) return std::nullopt;
+  }
+  if (static_cast<std::size_t>(length) != text.size()) return std::nullopt;
+  section.content = content;
+  return section;
+}
+
+}  // namespace
+
 std::string section_name(const std::string& prefix, const std::string& table, const TableSection& section) {
-  return fmt::format("{} {} {} rows {}:{} columns {}:{}", prefix, table, section.content, section.row_begin,
-                     section.row_end, section.column_begin, section.column_end);
+  const std::string step = section.rows.step == 1 ? "" : fmt::format(":{}", section.rows.step);
+  return fmt::format("{} {} {} rows {}:{}{} columns {}:{}", prefix, table, section.content, section.rows.begin,
+                     section.rows.end, step, section.column_begin, section.column_end);
 }
 
 std::vector<TableSection> sections_of(std::span<const std::string> names, const std::string& prefix,
@@ -20,18 +45,11 @@ std::vector<TableSection> sections_of(std::span<const std::string> names, const 
   std::vector<TableSection> found;
   for (const std::string& name : names) {
     if (!name.starts_with(start)) continue;
-    char content[32] = {};
-    TableSection section;
-    int length = 0;
-    const std::string rest = name.substr(start.size());
-    const int fields =
-        std::sscanf(rest.c_str(), "%31s rows %" SCNd64 ":%" SCNd64 " columns %zu:%zu%n", content, &section.row_begin,
-                    &section.row_end, &section.column_begin, &section.column_end, &length);
     // The name of another table may begin with this one's.
-    if (fields != 5 || static_cast<std::size_t>(length) != rest.size()) continue;
-    section.name = name;
-    section.content = content;
-    found.push_back(section);
+    auto section = parse(name.substr(start.size()));
+    if (!section) continue;
+    section->name = name;
+    found.push_back(std::move(*section));
   }
   return found;
 }
@@ -50,10 +68,11 @@ const char* state_name(kernels::RowOptimizer optimizer) {
 }
 
 std::optional<Block> common_block(const Block& a, const Block& b) {
-  const Block common{std::max(a.row_begin, b.row_begin), std::min(a.row_end, b.row_end),
-                     std::max(a.column_begin, b.column_begin), std::min(a.column_end, b.column_end)};
-  if (common.row_begin >= common.row_end || common.column_begin >= common.column_end) return std::nullopt;
-  return common;
+  const auto rows = common_rows(a.rows, b.rows);
+  const std::size_t column_begin = std::max(a.column_begin, b.column_begin);
+  const std::size_t column_end = std::min(a.column_end, b.column_end);
+  if (!rows || column_begin >= column_end) return std::nullopt;
+  return Block{*rows, column_begin, column_end};
 }
 
 }  // namespace tutti::detail

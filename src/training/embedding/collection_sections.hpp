@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <tutti/kernels/embedding_backward.hpp>
+#include <tutti/table_rows.hpp>
 #include <vector>
 
 namespace tutti::detail {
@@ -14,13 +15,12 @@ namespace tutti::detail {
 struct TableSection {
   std::string name;     ///< the section's name
   std::string content;  ///< a datatype, "scales", or an optimizer
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
+  TableRows rows{};
   std::size_t column_begin = 0;
   std::size_t column_end = 0;
 };
 
-/// "<prefix> <table> <content> rows a:b columns c:d".
+/// "<prefix> <table> <content> rows a:b columns c:d", with "rows a:b:step" if the step of the rows is not 1.
 [[nodiscard]] std::string section_name(const std::string& prefix, const std::string& table,
                                        const TableSection& section);
 /// Finds the sections of one table among the names of a checkpoint.
@@ -30,13 +30,11 @@ struct TableSection {
 /// The name of an optimizer's state in a checkpoint; "" if it has none.
 [[nodiscard]] const char* state_name(kernels::RowOptimizer optimizer);
 
-/// A rectangle of a table.
+/// Some rows of a table, in neighboring columns.
 struct Block {
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
+  TableRows rows{};
   std::size_t column_begin = 0;
   std::size_t column_end = 0;
-  [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
   [[nodiscard]] std::size_t columns() const { return column_end - column_begin; }
 };
 [[nodiscard]] std::optional<Block> common_block(const Block& a, const Block& b);

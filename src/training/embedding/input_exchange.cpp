@@ -36,10 +36,10 @@ void InputExchange::pack(const EmbeddingInput& input) {
     const auto& pieces = facts_->map.of_rank(r);
     for (const Piece& piece : pieces) {
       const std::size_t t = piece.shard.table;
-      select_lookups(input.tables[t], type_,
-                     {0, bags, facts_->tables[t].rows, piece.shard.row_begin, piece.shard.row_end,
-                      facts_->options.policy, facts_->options.weighted},
-                     sent_);
+      select_lookups(
+          input.tables[t], type_,
+          {0, bags, facts_->tables[t].rows, piece.shard.table_rows(), facts_->options.policy, facts_->options.weighted},
+          sent_);
     }
     const auto i = static_cast<std::size_t>(r);
     sent_lengths_.sizes[i] = pieces.size() * bags;

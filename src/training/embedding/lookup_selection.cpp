@@ -3,15 +3,17 @@
 
 #include <algorithm>
 
+#include "training/embedding/row_places.hpp"
+
 namespace tutti::detail {
 
 namespace {
 
-template <typename Index, bool Weighted>
-void select(const kernels::TableLookups& from, const LookupSelection& s, OwnedLookups& to) {
+template <typename Index, bool Weighted, bool is_block>
+void select_by(const RowPlaces<is_block>& places, const kernels::TableLookups& from, const LookupSelection& s,
+               OwnedLookups& to) {
   const auto* indices = static_cast<const Index*>(from.indices);
   auto* kept = reinterpret_cast<Index*>(to.indices.data());
-  const auto rows = static_cast<std::uint64_t>(s.row_end - s.row_begin);
   const bool clamps = s.policy == kernels::IndexPolicy::clamp;
   std::size_t n = to.count;
   for (std::size_t b = s.first_bag; b < s.first_bag + s.bags; ++b) {
@@ -19,14 +21,20 @@ void select(const kernels::TableLookups& from, const LookupSelection& s, OwnedLo
     for (std::int64_t p = from.offsets[b]; p < from.offsets[b + 1]; ++p) {
       auto index = static_cast<std::int64_t>(indices[p]);
       if (clamps) index = std::clamp<std::int64_t>(index, 0, s.rows - 1);
-      const std::int64_t row = index - s.row_begin;
-      kept[n] = static_cast<Index>(row);
+      const std::uint64_t place = places.of(index);
+      kept[n] = static_cast<Index>(place);
       if constexpr (Weighted) to.weights[n] = from.weights != nullptr ? from.weights[p] : 1.0F;
-      n += static_cast<std::uint64_t>(row) < rows ? 1 : 0;
+      n += place < places.size() ? 1 : 0;
     }
     to.lengths.push_back(static_cast<std::int32_t>(n - before));
   }
   to.count = n;
+}
+
+template <typename Index, bool Weighted>
+void select(const kernels::TableLookups& from, const LookupSelection& s, OwnedLookups& to) {
+  s.kept.step == 1 ? select_by<Index, Weighted>(RowPlaces<true>(s.kept), from, s, to)
+                   : select_by<Index, Weighted>(RowPlaces<false>(s.kept), from, s, to);
 }
 
 }  // namespace

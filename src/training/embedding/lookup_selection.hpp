@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <tutti/kernels/embedding_bag.hpp>
+#include <tutti/table_rows.hpp>
 #include <vector>
 
 namespace tutti::detail {
@@ -18,7 +19,7 @@ namespace tutti::detail {
 struct OwnedLookups {
   std::vector<std::int32_t> lengths;  ///< indices in each bag
   std::vector<std::int64_t> offsets;
-  std::vector<std::byte> indices;  ///< of the input's type, relative to the first row that was selected
+  std::vector<std::byte> indices;  ///< of the input's type, places among the rows that were selected
   std::vector<float> weights;
   std::size_t count = 0;  ///< indices
 
@@ -34,13 +35,12 @@ struct OwnedLookups {
   }
 };
 
-/// Selects some bags of a table, and of their indices the ones in some of its rows.
+/// Selects some bags of a table, and of their indices the ones of some rows, whose places they become.
 struct LookupSelection {
   std::size_t first_bag = 0;
   std::size_t bags = 0;
   std::int64_t rows = 0;  ///< rows of the whole table
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
+  TableRows kept{};
   kernels::IndexPolicy policy = kernels::IndexPolicy::fatal;
   bool weighted = false;
 };

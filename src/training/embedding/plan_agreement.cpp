@@ -8,12 +8,29 @@ namespace tutti {
 
 namespace detail {
 
+namespace {
+
+template <typename Number>
+void add_numbers(Hash& hash, const std::vector<Number>& numbers) {
+  hash.add(numbers.size());
+  for (const Number number : numbers) hash.add(number);
+}
+
+void add_frequencies(Hash& hash, const RowFrequencies& frequencies) {
+  add_numbers(hash, frequencies.hot_rows);
+  for (const auto* numbers : {&frequencies.hot_lookups, &frequencies.bucket_rows, &frequencies.bucket_lookups})
+    add_numbers(hash, *numbers);
+}
+
+}  // namespace
+
 void add_tables(Hash& hash, std::span<const EmbeddingTableConfig> tables) {
   hash.add(tables.size());
   for (const auto& table : tables) {
     hash.add(std::string_view(table.name)).add(table.rows).add(table.dim).add(table.type).add(table.pooling);
-    hash.add(table.mean_lookups).add(table.sharding).add(table.lookup_shares.size());
-    for (const double share : table.lookup_shares) hash.add(share);
+    hash.add(table.mean_lookups).add(table.sharding).add(table.row_order);
+    add_numbers(hash, table.lookup_shares);
+    add_frequencies(hash, table.frequencies);
   }
 }
 

@@ -14,8 +14,7 @@ namespace {
 }
 
 bool overlap(const TableShard& a, const TableShard& b) {
-  return a.row_begin < b.row_end && b.row_begin < a.row_end && a.column_begin < b.column_end &&
-         b.column_begin < a.column_end;
+  return a.column_begin < b.column_end && b.column_begin < a.column_end && common_rows(a.table_rows(), b.table_rows());
 }
 
 void check_shard(std::size_t t, const EmbeddingTableConfig& table, const TableShard& shard, int ranks) {
@@ -27,6 +26,7 @@ void check_shard(std::size_t t, const EmbeddingTableConfig& table, const TableSh
          fmt::format("has a shard of rows {} to {} and columns {} to {}, which is empty or not within {} x {}",
                      shard.row_begin, shard.row_end, shard.column_begin, shard.column_end, table.rows, table.dim));
   }
+  if (shard.row_step < 1) fail(t, table, fmt::format("has a shard with a row_step of {}, below 1", shard.row_step));
 }
 
 void check_replicas(std::size_t t, const EmbeddingTableConfig& table, const std::vector<TableShard>& shards,

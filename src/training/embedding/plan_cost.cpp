@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
@@ -34,26 +33,8 @@ std::size_t PlanCost::bytes(const TableShard& shard) const {
 PlanCost::PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
                    const PlannerOptions& options)
     : facts_(&facts), tables_(tables), options_(&options) {
-  for (const EmbeddingTableConfig& table : tables) {
-    auto& parts = parts_.emplace_back(table.lookup_shares.size());
-    std::inclusive_scan(table.lookup_shares.begin(), table.lookup_shares.end(), parts.begin());
-    for (double& part : parts) part /= parts.back();
-  }
-}
-
-double PlanCost::part_below(std::size_t table, std::int64_t row) const {
-  const std::vector<double>& parts = parts_[table];
-  const double place = static_cast<double>(row) / static_cast<double>(tables_[table].rows);
-  if (parts.empty() || row == tables_[table].rows) return place;
-  const double block = place * static_cast<double>(parts.size());
-  const auto whole = std::min(static_cast<std::size_t>(block), parts.size() - 1);
-  const double before = whole == 0 ? 0 : parts[whole - 1];
-  return before + (block - static_cast<double>(whole)) * (parts[whole] - before);
-}
-
-double PlanCost::lookups(const TableShard& shard) const {
-  const double part = part_below(shard.table, shard.row_end) - part_below(shard.table, shard.row_begin);
-  return static_cast<double>(options_->batch) * tables_[shard.table].mean_lookups * part;
+  for (const EmbeddingTableConfig& table : tables)
+    access_.emplace_back(table, static_cast<double>(options.batch) * table.mean_lookups);
 }
 
 double PlanCost::lookup_seconds(const TableShard& shard, Sharding sharding) const {
@@ -61,11 +42,13 @@ double PlanCost::lookup_seconds(const TableShard& shard, Sharding sharding) cons
   const auto columns = static_cast<double>(shard.columns());
   const double row = columns * static_cast<double>(Datatype(table.type).size());
   const double state = static_cast<double>(kernels::row_state_values(options_->optimizer, shard.columns())) * 4;
+  const RowLoad all = load(shard);
   // A replica reads for its own samples, and is updated from all.
-  const double read = sharding == Sharding::data_parallel ? lookups(shard) / ranks() : lookups(shard);
+  const double read = sharding == Sharding::data_parallel ? all.lookups / ranks() : all.lookups;
   const double forward = read * (row / facts_->row_bytes_rate + facts_->seconds_per_lookup);
-  const double moved = 2 * row + 2 * state;
-  return forward + lookups(shard) * (moved / facts_->row_bytes_rate + facts_->seconds_per_lookup);
+  // A row is updated once, with the sum of its gradients.
+  const double moved = all.distinct * (2 * row + 2 * state);
+  return forward + moved / facts_->row_bytes_rate + all.lookups * facts_->seconds_per_lookup;
 }
 
 double PlanCost::assembly_seconds(const TableShard& shard, Sharding sharding) const {
@@ -106,7 +89,9 @@ std::vector<RankLoad> PlanCost::loads(const ShardingPlan& plan) const {
     const auto columns = static_cast<double>(shard.columns());
     const bool replica = sharding == Sharding::data_parallel;
     loads[r].bytes += bytes(shard);
-    loads[r].lookups += replica ? lookups(shard) / ranks() : lookups(shard);
+    const RowLoad of_shard = load(shard);
+    loads[r].lookups += replica ? of_shard.lookups / ranks() : of_shard.lookups;
+    loads[r].distinct_rows += of_shard.distinct;
     loads[r].lookup_seconds += lookup_seconds(shard, sharding);
     if (!replica || shard.rank == 0) assembly[shard.table] += assembly_seconds(shard, sharding);
     width[r] += replica ? 0 : columns;

@@ -6,6 +6,8 @@
 #include <tutti/sharding_plan.hpp>
 #include <vector>
 
+#include "training/embedding/row_access.hpp"
+
 namespace tutti::detail {
 
 /// The arrays of a shard, which lie behind one another in the memory of its rank.
@@ -32,6 +34,9 @@ class PlanCost {
  public:
   PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options);
 
+  [[nodiscard]] const PlannerFacts& facts() const { return *facts_; }
+  [[nodiscard]] std::span<const EmbeddingTableConfig> tables() const { return tables_; }
+  [[nodiscard]] const PlannerOptions& options() const { return *options_; }
   [[nodiscard]] std::size_t bytes(const TableShard& shard) const;
   /// Seconds that a shard adds to its rank, to place shards one by one.
   [[nodiscard]] double shard_seconds(const TableShard& shard, Sharding sharding) const;
@@ -42,9 +47,7 @@ class PlanCost {
   /// Bytes of a value that travels.
   [[nodiscard]] std::size_t value_bytes() const { return Datatype(options_->exchange_type).size(); }
   [[nodiscard]] double ranks() const { return static_cast<double>(facts_->node_of.size()); }
-  /// The part of a table's lookups that rows below this one take.
-  [[nodiscard]] double part_below(std::size_t table, std::int64_t row) const;
-  [[nodiscard]] double lookups(const TableShard& shard) const;
+  [[nodiscard]] RowLoad load(const TableShard& shard) const { return access_[shard.table].load(shard.table_rows()); }
   [[nodiscard]] double lookup_seconds(const TableShard& shard, Sharding sharding) const;
   /// Seconds to assemble vectors, and to divide gradients, on the samples' ranks.
   [[nodiscard]] double assembly_seconds(const TableShard& shard, Sharding sharding) const;
@@ -54,7 +57,7 @@ class PlanCost {
   const PlannerFacts* facts_;
   std::span<const EmbeddingTableConfig> tables_;
   const PlannerOptions* options_;
-  std::vector<std::vector<double>> parts_{};  ///< of each table, those below the end of each block of lookup_shares
+  std::vector<RowAccess> access_{};  ///< one a table
 };
 
 }  // namespace tutti::detail

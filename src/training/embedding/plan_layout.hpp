@@ -26,8 +26,8 @@ struct PlanLayout {
 
 /// Places the shards of all tables: first the tables that go to all ranks, then the others in order of falling cost,
 /// each on the least loaded rank with room (row-wise on a node: on the least loaded node). The load of a rank is its
-/// share of all seconds plus its share of all bytes.
-[[nodiscard]] PlanLayout lay_out(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
-                                 const PlannerOptions& options, std::span<const Division> divisions);
+/// share of all seconds plus its share of all bytes. Rows are in cyclic order if the table asks for it, or leaves it to
+/// the planner and blocks would give one rank clearly more to do.
+[[nodiscard]] PlanLayout lay_out(const PlanCost& cost, std::span<const Division> divisions);
 
 }  // namespace tutti::detail

@@ -14,6 +14,7 @@ namespace tutti {
 namespace {
 
 using detail::Division;
+using detail::PlanCost;
 using detail::PlanLayout;
 using Tables = std::span<const EmbeddingTableConfig>;
 using Divisions = std::vector<Division>;
@@ -33,21 +34,6 @@ double slow_ranks(const ShardingPlan& plan, double slowest) {
   return sum;
 }
 
-void check_shares(const EmbeddingTableConfig& table, std::size_t t) {
-  double all = 0;
-  bool are_sound = true;
-  for (const double share : table.lookup_shares) {
-    are_sound = are_sound && std::isfinite(share) && share >= 0;
-    all += share;
-  }
-  if (table.lookup_shares.empty() || (are_sound && all > 0 && std::isfinite(all))) return;
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("plan_sharding: lookup_shares of table {} '{}' are not numbers of at least 0, of which one is "
-                  "greater; pass counts of lookups, or none",
-                  t, table.name));
-}
-
 void check_tables(const PlannerFacts& facts, Tables tables) {
   if (facts.node_of.empty()) throw Error(ErrorCode::invalid_argument, "plan_sharding: facts.node_of is empty");
   std::set<std::string> names;
@@ -62,7 +48,7 @@ void check_tables(const PlannerFacts& facts, Tables tables) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("plan_sharding: two tables have the name '{}'; names must differ", table.name));
     }
-    check_shares(table, t);
+    detail::check_access(table, t);
     const bool divides_bags = table.sharding == Sharding::row_wise || table.sharding == Sharding::row_wise_on_node;
     if (table.pooling == kernels::Pooling::max && divides_bags && facts.node_of.size() > 1) {
       throw Error(ErrorCode::invalid_argument,
@@ -139,28 +125,26 @@ bool make_room(Tables tables, const PlannerOptions& options, std::size_t failed,
                      [&](std::size_t t) { return divide_further(tables[t], divisions[t], ranks); });
 }
 
-PlanLayout first_layout(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions) {
+PlanLayout first_layout(const PlanCost& cost, Divisions& divisions) {
   for (;;) {
-    PlanLayout layout = detail::lay_out(facts, tables, options, divisions);
+    PlanLayout layout = detail::lay_out(cost, divisions);
     if (!layout.too_large) return layout;
-    if (!make_room(tables, options, *layout.too_large, facts.node_of.size(), divisions))
-      throw_too_large(tables, options, layout);
+    if (!make_room(cost.tables(), cost.options(), *layout.too_large, cost.facts().node_of.size(), divisions))
+      throw_too_large(cost.tables(), cost.options(), layout);
   }
 }
 
 /// A few tables of the slowest rank that the planner may divide in another way, the costliest first.
-std::vector<std::size_t> candidates(const PlannerFacts& facts, Tables tables, const PlannerOptions& options,
-                                    const ShardingPlan& plan) {
+std::vector<std::size_t> candidates(const PlanCost& cost, const ShardingPlan& plan) {
   constexpr std::size_t few = 6;
   const auto slower = [](const RankLoad& a, const RankLoad& b) {
     return a.lookup_seconds + a.exchange_seconds < b.lookup_seconds + b.exchange_seconds;
   };
   const auto slowest = static_cast<int>(std::max_element(plan.prediction.begin(), plan.prediction.end(), slower) -
                                         plan.prediction.begin());
-  const detail::PlanCost cost(facts, tables, options);
   std::vector<std::pair<double, std::size_t>> found;
   for (const auto& shard : plan.shards) {
-    if (shard.rank == slowest && tables[shard.table].sharding == Sharding::automatic)
+    if (shard.rank == slowest && cost.tables()[shard.table].sharding == Sharding::automatic)
       found.emplace_back(-cost.shard_seconds(shard, plan.shardings[shard.table]), shard.table);
   }
   std::sort(found.begin(), found.end());
@@ -172,17 +156,16 @@ std::vector<std::size_t> candidates(const PlannerFacts& facts, Tables tables, co
 }
 
 /// Makes the best single change to the divisions; false if none is better.
-bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions,
-             PlanLayout& best) {
+bool improve(const PlanCost& cost, Divisions& divisions, PlanLayout& best) {
   const double slowest = best.plan.seconds();
   double limit = slow_ranks(best.plan, slowest) - worthwhile;
   std::optional<std::pair<std::size_t, Division>> change;
   PlanLayout found = best;
-  for (const std::size_t t : candidates(facts, tables, options, best.plan)) {
+  for (const std::size_t t : candidates(cost, best.plan)) {
     const Division before = divisions[t];
-    for (const Division& other : alternatives(tables[t], facts)) {
+    for (const Division& other : alternatives(cost.tables()[t], cost.facts())) {
       divisions[t] = other;
-      PlanLayout layout = detail::lay_out(facts, tables, options, divisions);
+      PlanLayout layout = detail::lay_out(cost, divisions);
       if (layout.too_large) continue;
       const double score = slow_ranks(layout.plan, slowest);
       if (score >= limit) continue;
@@ -207,11 +190,12 @@ ShardingPlan plan_sharding(const PlannerFacts& facts, std::span<const EmbeddingT
   const std::size_t ranks = facts.node_of.size();
   Divisions divisions;
   for (const auto& table : tables) divisions.push_back(first_division(table, ranks));
-  PlanLayout current = first_layout(facts, tables, options, divisions);
+  const PlanCost cost(facts, tables, options);
+  PlanLayout current = first_layout(cost, divisions);
   ShardingPlan best = current.plan;
   const std::size_t most = 2 * tables.size();
   for (std::size_t i = 0; i < most && ranks > 1; ++i) {
-    if (!improve(facts, tables, options, divisions, current)) break;
+    if (!improve(cost, divisions, current)) break;
     if (current.plan.seconds() <= best.seconds()) best = current.plan;
   }
   return best;

@@ -12,7 +12,7 @@ namespace {
 std::vector<PieceMap::Reference> peers_of(const PieceMap& map, const Piece& piece) {
   std::vector<PieceMap::Reference> peers;
   for (const auto& at : map.of_table(piece.shard.table)) {
-    if (map.piece(at).shard.row_begin == piece.shard.row_begin) peers.push_back(at);
+    if (map.piece(at).shard.table_rows() == piece.shard.table_rows()) peers.push_back(at);
   }
   return peers;
 }

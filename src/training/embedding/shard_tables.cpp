@@ -34,7 +34,7 @@ ShardTables::ShardTables(const CollectionFacts& facts, MemoryKind kind) {
     table.rows = shard.rows();
     table.dim = shard.columns();
     table.row_stride = table.dim;
-    table.place = {shard.table, shard.row_begin, shard.column_begin, config.dim};
+    table.place = {shard.table, shard.row_begin, shard.column_begin, config.dim, shard.row_step};
     table.weights = take(arrays.rows);
     if (arrays.scales > 0) table.scales = reinterpret_cast<kernels::RowScale*>(take(arrays.scales));
     tables_.push_back(table);

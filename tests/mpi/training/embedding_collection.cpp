@@ -102,14 +102,19 @@ TEST(EmbeddingCollection, EachTableItsOwnWay) {
       Setting setting;
       std::size_t k = 0;
       for (const Sharding sharding : shardings) {
-        setting.tables.push_back({"table " + std::to_string(k), static_cast<std::int64_t>(20 + 7 * k), 4 + 3 * k,
-                                  DatatypeKind::float32, k % 2 == 0 ? Pooling::sum : Pooling::mean, 2, sharding});
+        setting.tables.push_back(
+            in_order({"table " + std::to_string(k), static_cast<std::int64_t>(20 + 7 * k), 4 + 3 * k,
+                      DatatypeKind::float32, k % 2 == 0 ? Pooling::sum : Pooling::mean, 2, sharding}));
         ++k;
       }
       setting.tables.push_back({"largest", 20, 6, DatatypeKind::float32, Pooling::max, 2, Sharding::column_wise});
       setting.optimizer = optimizer;
       setting.layout = layout;
-      Exercise(world(), setting).run("mixed");
+      Exercise exercise(world(), setting);
+      exercise.run("mixed");
+      exercise.collection.start_forward(0, exercise.input(5));
+      exercise.expect_load(0, "mixed");
+      exercise.expect_vectors(exercise.collection.finish_forward(0), 5, "mixed");
     }
 }
 
@@ -122,17 +127,22 @@ TEST(EmbeddingCollection, ByHandRowsAndColumns) {
   plan.ranks = world().size();
   plan.names = {"grid"};
   plan.shardings = {Sharding::row_wise};
-  plan.shards = {{0, 0, 0, 11, 0, 4}, {0, 0, 11, 30, 4, 10}, {0, 1, 0, 11, 4, 10}, {0, 1, 11, 30, 0, 4}};
-  for (const InputLayout layout : layouts) {
-    setting.layout = layout;
-    Exercise(world(), setting, plan).run("grid");
-  }
+  const std::vector<TableShard> in_blocks{
+      {0, 0, 0, 11, 0, 4}, {0, 0, 11, 30, 4, 10}, {0, 1, 0, 11, 4, 10}, {0, 1, 11, 30, 0, 4}};
+  const std::vector<TableShard> in_steps{
+      {0, 0, 0, 30, 0, 4, 2}, {0, 0, 1, 30, 4, 10, 2}, {0, 1, 0, 30, 4, 10, 2}, {0, 1, 1, 30, 0, 4, 2}};
+  for (const auto& shards : {in_blocks, in_steps})
+    for (const InputLayout layout : layouts) {
+      plan.shards = shards;
+      setting.layout = layout;
+      Exercise(world(), setting, plan).run("grid");
+    }
 }
 
 TEST(EmbeddingCollection, OneTable) {
   for_each_way(0, [](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
     Setting setting;
-    setting.tables = {{"only", 101, 16, DatatypeKind::float32, pooling, 2, sharding}};
+    setting.tables = {in_order({"only", 101, 16, DatatypeKind::float32, pooling, 2, sharding})};
     setting.optimizer = RowOptimizer::adagrad;
     setting.layout = layout;
     Exercise(world(), setting).run(where);

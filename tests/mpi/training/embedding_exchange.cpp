@@ -28,15 +28,15 @@ EmbeddingCollectionOptions exchanged_in(DatatypeKind type) {
 /// The vector of a bag with all rows.
 float pooled(const OneTable& one, DatatypeKind type) {
   const ShardingPlan& plan = one.collection.plan();
-  const auto part = [](std::int64_t begin, std::int64_t end) {
+  const auto part = [](const TableRows& rows) {
     float sum = 0;
-    for (std::int64_t row = begin; row < end; ++row) sum += value_of(row);
+    for (std::int64_t row = rows.begin; row < rows.end; row += rows.step) sum += value_of(row);
     return sum;
   };
-  if (plan.shardings[0] == Sharding::data_parallel) return part(0, 6);
+  if (plan.shardings[0] == Sharding::data_parallel) return part({0, 6});
   float sum = 0;
   for (const TableShard& shard : plan.shards)
-    if (shard.column_begin == 0) sum += rounded(part(shard.row_begin, shard.row_end), type);
+    if (shard.column_begin == 0) sum += rounded(part(shard.table_rows()), type);
   return sum;
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <tutti/tutti.hpp>
 #include <vector>
@@ -36,12 +37,17 @@ struct Setting {
   std::function<std::shared_ptr<void>()> access = [] { return nullptr; };
 };
 
+/// Rows on one node are dealt in cyclic order here, so that whatever tries all shardings tries both orders.
+inline EmbeddingTableConfig in_order(EmbeddingTableConfig table) {
+  table.row_order = table.sharding == Sharding::row_wise_on_node ? RowOrder::cyclic : RowOrder::blocks;
+  return table;
+}
+
 inline std::vector<EmbeddingTableConfig> four_tables(Sharding sharding, kernels::Pooling pooling,
                                                      DatatypeKind type = DatatypeKind::float32) {
-  return {{"first", 50, 8, type, pooling, 2, sharding},
-          {"few rows", 3, 5, type, pooling, 2, sharding},
-          {"wide", 40, 33, type, pooling, 2, sharding},
-          {"one row", 1, 4, type, pooling, 2, sharding}};
+  return {
+      in_order({"first", 50, 8, type, pooling, 2, sharding}), in_order({"few rows", 3, 5, type, pooling, 2, sharding}),
+      in_order({"wide", 40, 33, type, pooling, 2, sharding}), in_order({"one row", 1, 4, type, pooling, 2, sharding})};
 }
 
 /// A collection with its data: everything but the expectations.
@@ -139,14 +145,39 @@ class Exercise {
       const TableShard& shard = shards[i];
       std::vector<float> rows(static_cast<std::size_t>(shard.rows()) * shard.columns());
       collection.read_rows(i, shard.row_begin, shard.row_end, rows);
-      for (std::int64_t row = shard.row_begin; row < shard.row_end; ++row)
+      for (std::int64_t place = 0; place < shard.rows(); ++place)
         for (std::size_t c = 0; c < shard.columns(); ++c) {
-          const float got = rows[static_cast<std::size_t>(row - shard.row_begin) * shard.columns() + c];
+          const std::int64_t row = shard.table_rows().row(place);
+          const float got = rows[static_cast<std::size_t>(place) * shard.columns() + c];
           ASSERT_NEAR(static_cast<double>(got), reference[shard.table].value(row, shard.column_begin + c),
                       setting_.tolerance)
               << where << ": table " << shard.table << ", row " << row << ", column " << shard.column_begin + c;
         }
     }
+  }
+
+  /// The load of a batch whose lookups are done, on this rank.
+  void expect_load(std::size_t slot, const std::string& where) const {
+    double lookups = 0;
+    double distinct = 0;
+    for (const TableShard& shard : collection.shards()) {
+      const Bags& bags = bags_[slot].bags[shard.table];
+      const bool is_replica = collection.plan().shardings[shard.table] == Sharding::data_parallel;
+      const SampleSlice mine =
+          is_replica ? sample_slice(bags.size(), comm_.rank(), comm_.size()) : SampleSlice{0, bags.size()};
+      std::set<std::int64_t> rows;
+      for (std::int64_t p = 0; p < std::ssize(bags.indices); ++p) {
+        const std::int64_t row = bags.indices[static_cast<std::size_t>(p)];
+        if (!shard.table_rows().has(row)) continue;
+        rows.insert(row);
+        lookups += p >= bags.offsets[mine.begin] && p < bags.offsets[mine.end] ? 1 : 0;
+      }
+      distinct += static_cast<double>(rows.size());
+    }
+    const RankLoad load = collection.batch_load(slot);
+    EXPECT_EQ(load.lookups, lookups) << where;
+    EXPECT_EQ(load.distinct_rows, distinct) << where;
+    EXPECT_EQ(load.bytes, collection.bytes()) << where;
   }
 
   void step(std::uint64_t k, const std::string& where) {

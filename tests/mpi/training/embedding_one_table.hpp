@@ -59,8 +59,9 @@ class OneTable {
       std::vector<float> part(static_cast<std::size_t>(shard.rows()) * shard.columns());
       collection.read_rows(i, shard.row_begin, shard.row_end, part);
       for (std::size_t k = 0; k < part.size(); ++k)
-        all[(static_cast<std::size_t>(shard.row_begin) + k / shard.columns()) * config_.dim + shard.column_begin +
-            k % shard.columns()] = part[k];
+        all[static_cast<std::size_t>(shard.table_rows().row(static_cast<std::int64_t>(k / shard.columns()))) *
+                config_.dim +
+            shard.column_begin + k % shard.columns()] = part[k];
     }
     if (collection.plan().shardings[0] != Sharding::data_parallel) allreduce(world(), all, sum);
     return all;
@@ -80,10 +81,10 @@ class OneTable {
 inline EmbeddingTableConfig table(Sharding sharding, std::int64_t rows = 6, std::size_t dim = 8,
                                   DatatypeKind type = DatatypeKind::float32,
                                   kernels::Pooling pooling = kernels::Pooling::sum) {
-  return {"only", rows, dim, type, pooling, 2, sharding};
+  return in_order({"only", rows, dim, type, pooling, 2, sharding});
 }
 
 inline constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
-                                         Sharding::column_wise};
+                                         Sharding::column_wise, Sharding::row_wise_on_node};
 
 }  // namespace tutti::test

@@ -87,6 +87,33 @@ TEST(EmbeddingOptions, RoundingAndItsSeed) {
   EXPECT_NE(random, rounded(kernels::Rounding::stochastic, 8));
 }
 
+/// Vectors of one row and stochastic updates are the same bits, whichever rank has a row at whichever place.
+TEST(EmbeddingOptions, ResultsDoNotDependOnTheOrderOfRows) {
+  const auto trained_in = [](RowOrder order) {
+    EmbeddingTableConfig config = table(Sharding::row_wise, 11, 24, DatatypeKind::bfloat16);
+    config.row_order = order;
+    EmbeddingCollectionOptions options;
+    options.rounding = kernels::Rounding::stochastic;
+    options.optimizer = RowOptimizer::row_wise_adagrad;
+    OneTable one(config, options);
+    EXPECT_EQ(one.collection.shards().empty() ? 1 : one.collection.shards()[0].row_step,
+              order == RowOrder::cyclic ? world().size() : 1);
+    one.collection.initialize();
+    const Samples samples{{3}, {10}, {3}, {0}, {7}, {}, {8}, {9}};
+    std::vector<float> vectors;
+    for (int k = 0; k < 3; ++k) {
+      const auto first = one.step(
+          samples, [](std::size_t s) { return 0.3F * static_cast<float>(s) - 1; }, 0.01F);
+      vectors.insert(vectors.end(), first.begin(), first.end());
+    }
+    return std::pair(vectors, one.rows());
+  };
+  const auto in_blocks = trained_in(RowOrder::blocks);
+  const auto cyclic = trained_in(RowOrder::cyclic);
+  EXPECT_EQ(in_blocks.first, cyclic.first);
+  EXPECT_EQ(in_blocks.second, cyclic.second);
+}
+
 /// Sample s looks up row s % 6, one below the table and one above it.
 Samples with_strangers(std::size_t batch) {
   Samples samples;

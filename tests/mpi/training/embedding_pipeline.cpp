@@ -169,7 +169,8 @@ std::vector<float> all_rows(const EmbeddingCollection& collection) {
       std::vector<float> rows(static_cast<std::size_t>(shard.rows()) * shard.columns());
       collection.read_rows(i, shard.row_begin, shard.row_end, rows);
       for (std::size_t k = 0; k < rows.size(); ++k) {
-        const std::size_t row = static_cast<std::size_t>(shard.row_begin) + k / shard.columns();
+        const auto row =
+            static_cast<std::size_t>(shard.table_rows().row(static_cast<std::int64_t>(k / shard.columns())));
         whole[row * table.dim + shard.column_begin + k % shard.columns()] = rows[k];
       }
     }
@@ -181,8 +182,8 @@ std::vector<float> all_rows(const EmbeddingCollection& collection) {
 
 TEST(EmbeddingPipeline, StochasticRoundingAndFirstValuesDoNotDependOnThePlan) {
   std::vector<float> first;
-  for (const Sharding sharding :
-       {Sharding::table_wise, Sharding::column_wise, Sharding::row_wise, Sharding::data_parallel}) {
+  for (const Sharding sharding : {Sharding::table_wise, Sharding::column_wise, Sharding::row_wise,
+                                  Sharding::row_wise_on_node, Sharding::data_parallel}) {
     auto tables = four_tables(sharding, Pooling::sum, DatatypeKind::bfloat16);
     EmbeddingCollection collection(world(), tables, plan_sharding(world(), tables, {}),
                                    {.rounding = kernels::Rounding::stochastic, .max_batch = 16, .seed = 5});

@@ -218,7 +218,8 @@ TEST(COptions, OfEmbeddingTables) {
 TEST(COptions, OfATable) {
   tutti_embedding_table_t given{};
   const std::array shares = {3.0, 1.0};
-  auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups, lookup_shares, share_count] = given;
+  auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups, lookup_shares, share_count, row_order,
+         frequencies] = given;
   name = "t";
   rows = 21;
   dim = 8;
@@ -228,8 +229,16 @@ TEST(COptions, OfATable) {
   mean_lookups = 2.5;
   lookup_shares = shares.data();
   share_count = shares.size();
-  const auto [to_name, to_rows, to_dim, to_type, to_pooling, to_mean_lookups, to_sharding, to_shares] =
-      table_configs(std::span(&given, 1)).front();
+  row_order = TUTTI_ROW_ORDER_CYCLIC;
+  const std::array<std::int64_t, 2> hot_rows = {5, 2};
+  const std::array hot_lookups = {9.0, 8.0};
+  const std::array bucket_rows = {7.0};
+  const std::array bucket_lookups = {14.0};
+  tutti_row_frequencies_t counts{hot_rows.data(),    hot_lookups.data(),    hot_rows.size(),
+                                 bucket_rows.data(), bucket_lookups.data(), bucket_rows.size()};
+  frequencies = &counts;
+  const auto [to_name, to_rows, to_dim, to_type, to_pooling, to_mean_lookups, to_sharding, to_shares, to_order,
+              to_frequencies] = table_configs(std::span(&given, 1)).front();
   EXPECT_EQ(to_name, "t");
   EXPECT_EQ(to_rows, 21);
   EXPECT_EQ(to_dim, 8U);
@@ -238,6 +247,18 @@ TEST(COptions, OfATable) {
   EXPECT_EQ(to_mean_lookups, 2.5);
   EXPECT_EQ(to_sharding, Sharding::row_wise_on_node);
   EXPECT_EQ(to_shares, std::vector<double>({3, 1}));
+  EXPECT_EQ(to_order, RowOrder::cyclic);
+  EXPECT_EQ(to_frequencies.hot_rows, std::vector<std::int64_t>({5, 2}));
+  EXPECT_EQ(to_frequencies.hot_lookups, std::vector<double>({9, 8}));
+  EXPECT_EQ(to_frequencies.bucket_rows, std::vector<double>({7}));
+  EXPECT_EQ(to_frequencies.bucket_lookups, std::vector<double>({14}));
+  counts.bucket_lookups = nullptr;
+  EXPECT_THROW((void)table_configs(std::span(&given, 1)), Error);
+  frequencies = nullptr;
+  EXPECT_TRUE(table_configs(std::span(&given, 1)).front().frequencies.empty());
+  row_order = TUTTI_ROW_ORDER_CYCLIC + 1;
+  EXPECT_THROW((void)table_configs(std::span(&given, 1)), Error);
+  row_order = TUTTI_ROW_ORDER_BLOCKS;
   lookup_shares = nullptr;
   EXPECT_THROW((void)table_configs(std::span(&given, 1)), Error);
 }

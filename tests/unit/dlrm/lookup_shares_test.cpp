@@ -39,10 +39,10 @@ class Numbered : public DataSource {
   std::vector<std::uint64_t> rows_{100000, 200000, 7};
 };
 
-std::vector<std::vector<double>> count(std::uint64_t samples) {
+std::vector<LookupCounts> count(std::uint64_t samples, std::size_t batch = 64) {
   Numbered source(samples);
   const std::vector<std::size_t> rows = {100000, 200000, 7};
-  return count_lookups(source, rows);
+  return count_lookups(source, rows, batch);
 }
 
 double part(std::span<const double> counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
@@ -50,24 +50,38 @@ double part(std::span<const double> counts) { return std::accumulate(counts.begi
 TEST(LookupShares, AreThoseOfSamplesFromAllOverTheData) {
   const auto counts = count(200000);
   ASSERT_EQ(counts.size(), 3U);
-  const std::span<const double> first(counts[0]);
-  const std::span<const double> second(counts[1]);
+  const std::span<const double> first(counts[0].shares);
+  const std::span<const double> second(counts[1].shares);
   const std::size_t half = first.size() / 2;
   // Half of the samples have the last row of the first table; half of the other lookups are in each half.
   EXPECT_NEAR(part(first.first(half)) / part(first), 0.25, 0.02);
   EXPECT_NEAR(first.back() / part(first), 0.5, 0.02);
   EXPECT_NEAR(part(second.first(half)) / part(second), 0.75, 0.02);
   EXPECT_GE(second.front() / part(second), 0.5);
-  EXPECT_TRUE(counts[2].empty());
+  EXPECT_TRUE(counts[2].shares.empty());
+}
+
+TEST(LookupShares, HaveTheFrequenciesOfRowsInFourBatches) {
+  for (const std::size_t batch : {64U, 4096U}) {
+    const auto counts = count(200000, batch);
+    const auto samples = static_cast<double>(batch == 64 ? 8192 : 4 * batch);
+    EXPECT_EQ(part(counts[1].shares), 2 * samples);
+    const auto& hot = counts[1].frequencies;
+    EXPECT_EQ(hot.hot_rows.front(), 0);
+    EXPECT_GE(hot.hot_lookups.front(), samples);
+    EXPECT_EQ(part(hot.hot_lookups) + part(hot.bucket_lookups), 2 * samples);
+    EXPECT_NEAR(static_cast<double>(hot.hot_rows.size()) + part(hot.bucket_rows), samples, 1);
+    EXPECT_TRUE(counts[2].frequencies.empty());
+  }
 }
 
 TEST(LookupShares, OfFewSamplesAreThoseOfAll) {
   const auto counts = count(300);
-  EXPECT_EQ(part(counts[0]), 300);
-  EXPECT_EQ(part(counts[1]), 600);
+  EXPECT_EQ(part(counts[0].shares), 300);
+  EXPECT_EQ(part(counts[1].shares), 600);
   const auto none = count(0);
   ASSERT_EQ(none.size(), 3U);
-  EXPECT_TRUE(none[0].empty() && none[1].empty());
+  EXPECT_TRUE(none[0].shares.empty() && none[1].shares.empty() && none[1].frequencies.empty());
 }
 
 }  // namespace

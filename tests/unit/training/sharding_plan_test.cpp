@@ -218,6 +218,7 @@ TEST(ShardingPlan, ImpossibleTablesAreNamed) {
 EmbeddingTableConfig skewed(std::vector<double> shares, std::int64_t rows = 1000) {
   EmbeddingTableConfig one = table("skewed", rows, 64, Sharding::row_wise, 3);
   one.lookup_shares = std::move(shares);
+  one.row_order = RowOrder::blocks;
   return one;
 }
 
@@ -246,6 +247,7 @@ TEST(ShardingPlan, RowsThatAreLookedUpOftenAreNotDividedByBlocks) {
   EmbeddingTableConfig one = table("skewed", 1000000, 64, Sharding::automatic, 100);
   one.lookup_shares.assign(256, 0.001);
   one.lookup_shares[0] = 1000;
+  one.row_order = RowOrder::blocks;
   const auto plan = plan_sharding(ranks(4), std::span(&one, 1), {.batch = 2048});
   EXPECT_NE(plan.shardings[0], Sharding::row_wise);
   auto by_blocks = one;
@@ -284,6 +286,15 @@ TEST(ShardingPlan, PlansByHandAreChecked) {
   EXPECT_TRUE(fails(plan)) << "rank";
   plan.shards[1] = {0, 1, 5, 11, 0, 4};
   EXPECT_TRUE(fails(plan)) << "row";
+  plan.shards = {{0, 0, 0, 10, 0, 4, 2}, {0, 1, 1, 10, 0, 4, 2}};
+  EXPECT_FALSE(fails(plan)) << "cyclic";
+  plan.shards[1].row_begin = 0;
+  EXPECT_TRUE(fails(plan)) << "the same rows twice";
+  plan.shards[1] = {0, 1, 1, 10, 0, 4, 4};
+  EXPECT_TRUE(fails(plan)) << "rows that no rank has";
+  plan.shards[1].row_step = 0;
+  EXPECT_TRUE(fails(plan)) << "step";
+  plan.shards[1] = {0, 1, 1, 10, 0, 4, 2};
   plan.shardings = {Sharding::data_parallel};
   EXPECT_TRUE(fails(plan)) << "replica";
 }
@@ -314,16 +325,15 @@ TEST(ShardingPlan, LargePlansAreQuick) {
 TEST(ShardingPlan, BlocksOfTwoPlansMeetWhereBothAre) {
   using detail::Block;
   for (const bool turned : {false, true}) {
-    const Block a{2, 8, 0, 4};
-    const Block b{5, 10, 2, 6};
+    const Block a{{2, 8}, 0, 4};
+    const Block b{{5, 10}, 2, 6};
     const auto common = turned ? detail::common_block(b, a) : detail::common_block(a, b);
     ASSERT_TRUE(common);
-    EXPECT_EQ(common->row_begin, 5);
-    EXPECT_EQ(common->row_end, 8);
+    EXPECT_EQ(common->rows, (TableRows{5, 8}));
     EXPECT_EQ(common->column_begin, 2U);
     EXPECT_EQ(common->column_end, 4U);
   }
-  EXPECT_FALSE(detail::common_block({0, 5, 0, 4}, {5, 10, 0, 4}));
+  EXPECT_FALSE(detail::common_block({{0, 5}, 0, 4}, {{5, 10}, 0, 4}));
 }
 
 }  // namespace
