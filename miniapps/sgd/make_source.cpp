@@ -22,7 +22,7 @@ SparseSamples expand(mini::Adult& adult, Split split) {
   std::vector<std::size_t> tables(adult.table_rows().size());
   std::iota(tables.begin(), tables.end(), 0U);
   mini::Batch batch;
-  adult.read(split, n, 0, {0, n}, tables, batch);
+  adult.read(split, n, 0, {{0, n}, tables}, batch);
   SparseSamples out;
   out.width = std::accumulate(adult.table_rows().begin(), adult.table_rows().end(), dense);
   for (std::size_t i = 0; i < n; ++i) {
