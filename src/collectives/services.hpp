@@ -12,6 +12,7 @@
 
 #include "call/backoff.hpp"
 #include "call/deferred_free.hpp"
+#include "call/scratch.hpp"
 #include "core/draft.hpp"
 #include "core/hash.hpp"
 #include "core/mpi_call.hpp"
@@ -23,9 +24,9 @@
 #include "kernels/device/sample_rows.hpp"
 
 /// The internal services that src/training and libtutti-mpi may use in addition to the public headers: the headers
-/// above (waiting, files that others read, memory that must outlive a failure, hashes, errors of MPI, streams and
-/// pooled memory of a device, arithmetic on runs) and the functions below. They hide the state of a communicator, its
-/// plans, its backends and the cost model from training.
+/// above (waiting, files that others read, memory that must outlive a failure, kept scratch memory, hashes, errors of
+/// MPI, streams and pooled memory of a device, arithmetic on runs) and the functions below. They hide the state of a
+/// communicator, its plans, its backends and the cost model from training.
 namespace tutti::detail::services {
 
 /// Throws Error if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.

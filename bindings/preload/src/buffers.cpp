@@ -83,11 +83,16 @@ void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t
   });
 }
 
+tutti::detail::ScratchPool& PackedMemory::pool() {
+  static auto* const kept = new tutti::detail::ScratchPool;
+  return *kept;
+}
+
 Bytes::Bytes(const void* address, std::size_t count, MPI_Datatype handle, const Type& type)
     : user_(writable(address)), count_(count), size_(count * type.size), is_dense_(type.is_dense || size_ == 0) {
   if (is_dense_) return;
   type_ = HeldType(handle);
-  copy_.reset(new std::byte[size_]);
+  copy_ = PackedMemory(size_);
 }
 
 Bytes Bytes::in_place() {
@@ -97,15 +102,15 @@ Bytes Bytes::in_place() {
 }
 
 void Bytes::read() {
-  if (!is_dense_) pack(user_, count_, type_.get(), copy_.get(), size_);
+  if (!is_dense_) pack(user_, count_, type_.get(), copy_.data(), size_);
 }
 void Bytes::write() const {
-  if (!is_dense_) unpack(copy_.get(), size_, user_, count_, type_.get());
+  if (!is_dense_) unpack(copy_.data(), size_, user_, count_, type_.get());
 }
 
 Buffer Bytes::buffer() const {
   if (is_in_place_) return tutti::in_place;
-  return {is_dense_ ? user_ : copy_.get(), size_, byte};
+  return {is_dense_ ? user_ : copy_.data(), size_, byte};
 }
 
 Blocks Blocks::in_place() {
@@ -126,7 +131,7 @@ void Blocks::finish(const void* address, std::span<const MPI_Datatype> handles) 
     base_ = writable(address);
     for (const MPI_Datatype handle : handles) types_.emplace_back(handle);
     for (std::size_t r = 0; r < given_.size(); span_ += size_of(r++)) place_of(r) = span_;
-    copy_.reset(new std::byte[span_]);
+    copy_ = PackedMemory(span_);
     return;
   }
   // Displacements may be negative, or addresses; those of the library are neither.
@@ -145,12 +150,12 @@ void Blocks::finish(const void* address, std::span<const MPI_Datatype> handles) 
 void Blocks::read() {
   if (is_dense_) return;
   for (std::size_t r = 0; r < given_.size(); ++r)
-    pack(base_ + given_[r].displ, given_[r].count, type_of_block(r), copy_.get() + place_of(r), size_of(r));
+    pack(base_ + given_[r].displ, given_[r].count, type_of_block(r), copy_.data() + place_of(r), size_of(r));
 }
 void Blocks::write() {
   if (is_dense_) return;
   for (std::size_t r = 0; r < given_.size(); ++r)
-    unpack(copy_.get() + place_of(r), size_of(r), base_ + given_[r].displ, given_[r].count, type_of_block(r));
+    unpack(copy_.data() + place_of(r), size_of(r), base_ + given_[r].displ, given_[r].count, type_of_block(r));
 }
 void Blocks::hold() {
   for (HeldType& type : types_) type.hold();
@@ -158,7 +163,7 @@ void Blocks::hold() {
 
 Buffer Blocks::buffer() const {
   if (is_in_place_) return tutti::in_place;
-  return {is_dense_ ? base_ : copy_.get(), span_, byte};
+  return {is_dense_ ? base_ : copy_.data(), span_, byte};
 }
 
 MPI_Comm private_self() {

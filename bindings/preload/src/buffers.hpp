@@ -4,12 +4,12 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <tutti/buffer.hpp>
 #include <utility>
 #include <vector>
 
+#include "collectives/services.hpp"
 #include "held.hpp"
 #include "types.hpp"
 
@@ -23,6 +23,27 @@ namespace tutti::preload {
 /// Copies elements of a datatype to contiguous bytes and back.
 void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size);
 void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t count, MPI_Datatype type);
+
+/// Memory for the contiguous bytes of a buffer, kept from call to call: fresh pages cost several times a copy.
+class PackedMemory {
+ public:
+  PackedMemory() = default;
+  explicit PackedMemory(std::size_t bytes) : block_(pool().acquire(bytes)) {}
+  ~PackedMemory() { pool().release(std::move(block_)); }
+  PackedMemory(PackedMemory&& other) noexcept : block_(std::exchange(other.block_, {})) {}
+  PackedMemory& operator=(PackedMemory&& other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  PackedMemory(const PackedMemory&) = delete;
+  PackedMemory& operator=(const PackedMemory&) = delete;
+  [[nodiscard]] std::byte* data() const { return block_.data(); }
+
+ private:
+  /// Never destroyed, because calls may end after the statics.
+  [[nodiscard]] static tutti::detail::ScratchPool& pool();
+  tutti::detail::ScratchPool::Block block_{};
+};
 
 /// A buffer of the program as bytes: its own, or a copy where its data do not follow one another. Ranks may describe
 /// the same data by different datatypes, so that bytes are all that they have in common.
@@ -47,7 +68,7 @@ class Bytes {
   HeldType type_{};
   bool is_dense_ = true;
   bool is_in_place_ = false;
-  std::unique_ptr<std::byte[]> copy_{};
+  PackedMemory copy_{};
 };
 
 /// A buffer of blocks, one a rank, each with its count, place and datatype.
@@ -108,7 +129,7 @@ class Blocks {
   std::vector<HeldType> types_{};
   bool is_dense_ = true;
   bool is_in_place_ = false;
-  std::unique_ptr<std::byte[]> copy_{};
+  PackedMemory copy_{};
 };
 
 /// A communicator of this rank alone, for messages to itself: copies of data have tag 0, completions of persistent
