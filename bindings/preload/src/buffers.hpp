@@ -28,7 +28,8 @@ void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t
 class PackedMemory {
  public:
   PackedMemory() = default;
-  explicit PackedMemory(std::size_t bytes) : block_(pool().acquire(bytes)) {}
+  explicit PackedMemory(std::size_t bytes)
+      : block_(pool().acquire(bytes)) {}  // NOLINT(*-cplusplus.NewDeleteLeaks): release() keeps or frees it
   ~PackedMemory() { pool().release(std::move(block_)); }
   PackedMemory(PackedMemory&& other) noexcept : block_(std::exchange(other.block_, {})) {}
   PackedMemory& operator=(PackedMemory&& other) noexcept {
