@@ -30,7 +30,9 @@ class PackedMemory {
   PackedMemory() = default;
   explicit PackedMemory(std::size_t bytes)
       : block_(pool().acquire(bytes)) {}  // NOLINT(*-cplusplus.NewDeleteLeaks): release() keeps or frees it
-  ~PackedMemory() { pool().release(std::move(block_)); }
+  ~PackedMemory() {
+    if (block_.bytes != 0) pool().release(std::move(block_));
+  }
   PackedMemory(PackedMemory&& other) noexcept : block_(std::exchange(other.block_, {})) {}
   PackedMemory& operator=(PackedMemory&& other) noexcept {
     std::swap(block_, other.block_);

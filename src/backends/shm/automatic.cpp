@@ -15,12 +15,6 @@ bool has_any(const Exchange& exchange) {
   return false;
 }
 
-Exchange long_ones(const Exchange& exchange) {
-  Exchange part = exchange;
-  part.least = LineBlocks::limit(exchange);
-  return part;
-}
-
 /// Throws if a rank that this one waits to copy from has published, and gives none of its blocks that way.
 void check_copied(const Exchange& copied) {
   const Shape who = copied.shape();
@@ -33,23 +27,27 @@ void check_copied(const Exchange& copied) {
 
 }  // namespace
 
-Exchange Automatic::by_slots(const Exchange& exchange) const {
-  Exchange part = long_ones(exchange);
-  if (exchange.arena->direct_copy()) part.most = Slots::most(exchange);
-  part.leaves_own = has_copies_;
+Exchange Automatic::long_ones(const Exchange& exchange) const {
+  Exchange part = exchange;
+  part.least = lines_.limit();
   return part;
 }
 
-Exchange Automatic::by_copies(const Exchange& exchange) {
+Exchange Automatic::by_slots(const Exchange& exchange) const {
+  Exchange part = long_ones(exchange);
+  if (exchange.arena->direct_copy()) part.most = Slots::most(exchange);
+  return part;
+}
+
+Exchange Automatic::by_copies(const Exchange& exchange) const {
   Exchange part = exchange;
-  part.least = std::max(LineBlocks::limit(exchange), Slots::most(exchange) + 1);
+  part.least = std::max(lines_.limit(), Slots::most(exchange) + 1);
   part.described = 2;
   return part;
 }
 
 void Automatic::begin(const Exchange& exchange, std::byte* /*scratch*/) {
-  LineBlocks::give(exchange);
-  lines_.begin();
+  lines_.begin(exchange);
   own_copied_ = false;
   const bool is_direct = exchange.arena->direct_copy();
   has_long_ = has_any(long_ones(exchange));
@@ -86,7 +84,7 @@ bool Automatic::step(const Exchange& exchange) {
   const bool are_taken = lines_.take(exchange);
   if (has_long_) {
     if (step_long(exchange)) return are_taken;
-    LineBlocks::check_others(exchange);
+    lines_.check_others(exchange);
     if (has_copies_) check_copied(by_copies(exchange));
     return false;
   }

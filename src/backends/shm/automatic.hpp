@@ -21,9 +21,10 @@ class Automatic : public Transport {
   [[nodiscard]] std::uint64_t moves() const noexcept { return slots_.moves() + single_copy_.moves(); }
 
  private:
-  /// The blocks that go by slots, or by single copies.
+  /// The blocks that do not go by lines: those that go by slots, and those that go by single copies.
+  [[nodiscard]] Exchange long_ones(const Exchange& exchange) const;
   [[nodiscard]] Exchange by_slots(const Exchange& exchange) const;
-  [[nodiscard]] static Exchange by_copies(const Exchange& exchange);
+  [[nodiscard]] Exchange by_copies(const Exchange& exchange) const;
   void publish_long(const Exchange& exchange);
   [[nodiscard]] bool step_long(const Exchange& exchange);
   /// Returns true once all ranks have told their sizes.

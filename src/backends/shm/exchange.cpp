@@ -19,7 +19,7 @@ std::uint64_t Exchange::digest_of_counts() const {
 void Exchange::copy_own() const {
   const Shape who = shape();
   const int me = who.rank();
-  if (!who.has_own_block() || leaves_own) return;
+  if (!who.has_own_block()) return;
   const Block from = who.given(me);
   if (from.count != who.taken(me).count)
     throw_sizes_differ(*this, me, me, from.count * unit(), who.taken(me).count * unit());

@@ -25,7 +25,6 @@ struct Exchange : CellUse {
   std::size_t least = 0;
   std::size_t most = std::numeric_limits<std::size_t>::max();
   std::uint64_t described = 1;  ///< flag from which on a rank's buffers are described
-  bool leaves_own = false;      ///< another way copies the block that this rank gives itself
 
   /// The call of one rank, before it has a cell.
   [[nodiscard]] static Exchange of(Arena& arena, const Plan& plan, const Binding& binding) {

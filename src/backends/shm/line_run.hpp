@@ -2,12 +2,22 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "backends/shm/layout.hpp"
 
 /// Data in a run of lines, each of which carries its own flag (Exchange::line_flag()).
 namespace tutti::detail::shm {
+
+/// The size of a block, in front of it, where only its giver and its taker know it.
+inline constexpr std::size_t size_head = sizeof(std::uint64_t);
+inline void put_size(std::byte* block, std::uint64_t bytes) { std::memcpy(block - size_head, &bytes, size_head); }
+[[nodiscard]] inline std::uint64_t size_before(const std::byte* block) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, block - size_head, size_head);
+  return bytes;
+}
 
 /// Copies at least one and at most two times N bytes.
 template <std::size_t N>

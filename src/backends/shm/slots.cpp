@@ -10,6 +10,7 @@
 
 #include "backends/shm/agreement.hpp"
 #include "backends/shm/chunks.hpp"
+#include "backends/shm/line_run.hpp"
 #include "backends/shm/registry.hpp"
 #include "kernels/stream_copy.hpp"
 #include "schedules/registry.hpp"
@@ -17,20 +18,13 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// The size of a block, in front of it, if only its giver and its taker know it.
-std::size_t head_of(const Shape& who) { return who.is_split() && who.is_varying() ? sizeof(std::uint64_t) : 0; }
+/// The room for the size of a block, in front of it.
+std::size_t head_of(const Shape& who) { return who.is_split() && who.is_varying() ? size_head : 0; }
 
 /// The part of a slot for one taker's block, in bytes.
 std::size_t share_of(const Shape& who) {
   if (!who.is_split()) return slot_bytes;
   return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line - head_of(who);
-}
-
-void put_size(std::byte* block, std::uint64_t bytes) { std::memcpy(block - sizeof bytes, &bytes, sizeof bytes); }
-std::uint64_t size_before(const std::byte* block) {
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, block - sizeof bytes, sizeof bytes);
-  return bytes;
 }
 
 /// The size of a chunk, in bytes: at most one page, so that the copies overlap. Smaller chunks do not pay, because each
@@ -129,18 +123,18 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
   places_ = 1;
 }
 
-void Slots::announce(const Exchange& exchange, bool describes) {
+void Slots::announce(const Exchange& exchange, bool has_copies) {
   exchange.arena->prepare_slot(exchange.number);
   by_ring_ = false;
   const std::size_t largest = exchange.shape().largest_given() * exchange.unit();
   exchange.mark(largest);
-  own_copied_ = false;
+  own_copied_ = has_copies;
   cut(exchange, largest);
   // A single chunk, with room for all of it.
   window_ = std::max<std::size_t>(share_, 1);
   chunks_ = 1;
   places_ = 1;
-  more_ = describes ? 1 : 0;
+  more_ = has_copies ? 1 : 0;
   if (fits(exchange, std::min(largest, exchange.most)))
     produce(exchange);
   else

@@ -14,8 +14,9 @@ class Slots : public Transport {
 
   void begin(const Exchange& exchange, std::byte* scratch);
   /// If no rank knows all sizes: publishes the size of this rank's largest block by a first flag, and the data that
-  /// fit. describes: by a second flag, too, that its buffers are described.
-  void announce(const Exchange& exchange, bool describes);
+  /// fit. has_copies: other blocks of this rank go by single copies, as its own does; a second flag tells that its
+  /// buffers are described.
+  void announce(const Exchange& exchange, bool has_copies);
   /// Goes on when all ranks have told their sizes; `largest`: of all blocks, bytes.
   void resume(const Exchange& exchange, std::size_t largest);
   /// Publishes the next chunk.
