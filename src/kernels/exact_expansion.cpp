@@ -43,10 +43,12 @@ bool round_parts(const Expansion* sums, std::size_t count, double& result) noexc
 
 using Numbers [[gnu::vector_size(4 * sizeof(double))]] = double;
 
-/// Rounds the sum of a number of each rank, or of a vector. A NaN where two numbers do not hold the sum. Counts in
-/// `unmeant` the lanes whose result is not meant.
+/// Writes the rounded sum of a number of each rank, or of a vector (by memory: a processor without such registers has
+/// no way to return one). A NaN where two numbers do not hold the sum. Counts in `unmeant` the lanes whose result is
+/// not meant.
 template <typename T>
-inline T round_numbers(const double* numbers, std::size_t ranks, std::size_t stride, T& unmeant) noexcept {
+inline void round_numbers(const double* numbers, std::size_t ranks, std::size_t stride, T& unmeant,
+                          double* to) noexcept {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   T sum;
   std::memcpy(&sum, numbers, sizeof sum);
@@ -62,7 +64,7 @@ inline T round_numbers(const double* numbers, std::size_t ranks, std::size_t str
   const T result = lost == 0 ? sum + rest : T{} + std::numeric_limits<double>::quiet_NaN();
   const T size = result > 0 ? result : -result;
   unmeant += (size > 0) & (size < infinity) ? T{} : T{} + 1;
-  return result;
+  std::memcpy(to, &result, sizeof result);
 }
 
 /// A zero, as its addends have it; a sum of other numbers that has cancelled is +0.
@@ -127,11 +129,8 @@ bool round_singles(const double* numbers, std::size_t ranks, std::size_t stride,
   Numbers unmeant{};
   double unmeant_at_end = 0;
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const Numbers some = round_numbers(numbers + i, ranks, stride, unmeant);
-    std::memcpy(results + i, &some, sizeof some);
-  }
-  for (; i < count; ++i) results[i] = round_numbers(numbers + i, ranks, stride, unmeant_at_end);
+  for (; i + lanes <= count; i += lanes) round_numbers(numbers + i, ranks, stride, unmeant, results + i);
+  for (; i < count; ++i) round_numbers(numbers + i, ranks, stride, unmeant_at_end, results + i);
   return unmeant[0] + unmeant[1] + unmeant[2] + unmeant[3] + unmeant_at_end == 0;
 }
 

@@ -44,7 +44,9 @@ TEST(DatatypeFrom, PredefinedTypes) {
   EXPECT_TYPE(MPI_FLOAT_INT, float32_int32);
   EXPECT_TYPE(MPI_DOUBLE_INT, float64_int32);
   EXPECT_TYPE(MPI_2INT, int32_int32);
-  if (sizeof(long) == 8) EXPECT_TYPE(MPI_LONG_INT, int64_int32);
+  if (sizeof(long) == 8) {
+    EXPECT_TYPE(MPI_LONG_INT, int64_int32);
+  }
 #undef EXPECT_TYPE
 }
 

@@ -48,8 +48,12 @@ TEST(Bine, DistancesAreSumsOfPowersOfMinusTwo) {
   for (int step = 0; step < 31; ++step, power *= -2) {
     sum += power;
     EXPECT_EQ(bine_offset(step), sum);
-    if (step < 7) EXPECT_EQ(bine_offset(step), offsets[step]);
-    if (step < 30) EXPECT_LE(3 * std::int64_t{bine_distance(step)}, 2 * (std::int64_t{1} << step) + 1);
+    if (step < 7) {
+      EXPECT_EQ(bine_offset(step), offsets[step]);
+    }
+    if (step < 30) {
+      EXPECT_LE(3 * std::int64_t{bine_distance(step)}, 2 * (std::int64_t{1} << step) + 1);
+    }
   }
 }
 

@@ -51,8 +51,12 @@ TEST(TableRows, PlacesAreThoseOfTheRowsAlone) {
     const detail::RowPlaces<true> of_block(rows);
     const auto check = [&](std::int64_t row) {
       ASSERT_EQ(places.of(row) < places.size(), rows.has(row)) << row << " in steps of " << rows.step;
-      if (rows.has(row)) ASSERT_EQ(places.of(row), static_cast<std::uint64_t>(rows.below(row)));
-      if (rows.step == 1) ASSERT_EQ(of_block.of(row), places.of(row));
+      if (rows.has(row)) {
+        ASSERT_EQ(places.of(row), static_cast<std::uint64_t>(rows.below(row)));
+      }
+      if (rows.step == 1) {
+        ASSERT_EQ(of_block.of(row), places.of(row));
+      }
     };
     for (std::int64_t row = -100; row < 100; ++row) check(row);
     for (std::int64_t row = 0; row < 100; ++row) {
