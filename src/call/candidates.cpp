@@ -25,15 +25,10 @@ const Candidate* fastest_of(const std::vector<Candidate>& all, const Accept& acc
 
 /// Seconds a byte in messages of blocks of that many bytes: between two lengths that were measured, by their logarithm.
 double message_byte_of(double bytes, const Costs& costs) {
-  const std::array<double, 3> measured{costs.message_short_byte, costs.message_near_byte, costs.message_byte};
-  if (bytes <= message_lengths.front()) return measured.front();
-  for (std::size_t i = 1; i < measured.size(); ++i) {
-    if (bytes > message_lengths[i]) continue;
-    const double part = std::log2(bytes / message_lengths[i - 1]) /
-                        std::log2(static_cast<double>(message_lengths[i]) / message_lengths[i - 1]);
-    return measured[i - 1] + part * (measured[i] - measured[i - 1]);
-  }
-  return measured.back();
+  const auto [shorter, longer] = message_lengths;
+  const double within = std::clamp<double>(bytes, shorter, longer);
+  const double part = std::log2(within / shorter) / std::log2(static_cast<double>(longer) / shorter);
+  return std::lerp(costs.message_short_byte, costs.message_byte, part);
 }
 
 /// Messages on a node copy what its caches have lost, as the kernel's copies do.

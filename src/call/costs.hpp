@@ -13,7 +13,6 @@ namespace tutti::detail {
 struct Costs {
   // Loads and stores
   double line = 0.1e-6;            ///< until a core sees a line that another has written
-  double next_line = 10e-9;        ///< the same for every further line of one run
   double slot_write = 0.1e-9;      ///< into memory that another core has read, a byte
   double slot_read = 0.1e-9;       ///< out of memory that another core has written, a byte
   double stream_write = 0.09e-9;   ///< as slot_write, of long pieces, through buffers that stay in the caches, a byte
@@ -41,12 +40,11 @@ struct Costs {
   double message = 0.5e-6;             ///< until a short message has arrived
   double message_gap = 0.2e-6;         ///< that a message keeps its sender busy
   double message_short_byte = 0.4e-9;  ///< a byte of messages of message_lengths[0] that go both ways at the same time
-  double message_near_byte = 0.4e-9;   ///< of message_lengths[1]
-  double message_byte = 0.4e-9;        ///< of message_lengths[2]
+  double message_byte = 0.4e-9;        ///< of message_lengths[1]
 };
 
 /// The lengths of the messages that are measured, in bytes.
-inline constexpr std::array<int, 3> message_lengths{4096, 1 << 16, 1 << 20};
+inline constexpr std::array<int, 2> message_lengths{4096, 1 << 20};
 
 inline constexpr Costs typical_costs{};
 
@@ -59,9 +57,8 @@ struct NamedCost {
   std::string_view unit;
   double Costs::*value;
 };
-inline constexpr std::array<NamedCost, 29> named_costs{{
+inline constexpr std::array<NamedCost, 27> named_costs{{
     {"line", "s", &Costs::line},
-    {"next_line", "s", &Costs::next_line},
     {"slot_write", "s/B", &Costs::slot_write},
     {"slot_read", "s/B", &Costs::slot_read},
     {"stream_write", "s/B", &Costs::stream_write},
@@ -87,7 +84,6 @@ inline constexpr std::array<NamedCost, 29> named_costs{{
     {"message", "s", &Costs::message},
     {"message_gap", "s", &Costs::message_gap},
     {"message_short_byte", "s/B", &Costs::message_short_byte},
-    {"message_near_byte", "s/B", &Costs::message_near_byte},
     {"message_byte", "s/B", &Costs::message_byte},
 }};
 static_assert(sizeof(Costs) == named_costs.size() * sizeof(double), "every cost has a name");

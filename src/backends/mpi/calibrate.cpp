@@ -102,8 +102,7 @@ void calibrate_messages(Context& context, Costs& costs, Calibration kind) {
   constexpr int first_messages = 80;  // through memory of the MPI that is fresh
   (void)messages.exchange(message_lengths[0], first_messages);
   costs.message_short_byte = byte(message_lengths[0], 15);
-  costs.message_near_byte = byte(message_lengths[1], 9);
-  costs.message_byte = byte(message_lengths[2], 5);
+  costs.message_byte = byte(message_lengths[1], 5);
 }
 
 }  // namespace tutti::detail

@@ -48,22 +48,18 @@ class Memory {
 
 double difference(double more, double less) { return std::max(more - less, 0.0); }
 
-/// Half the time of a message there and back. Each is a run of `lines` lines, as the protocol `line` sends them.
-double handover(Partner& partner, int lines, std::uint64_t& sent) {
+/// Half the time of a line there and back, as the protocol `line` sends it.
+double handover(Partner& partner, std::uint64_t& sent) {
   constexpr int trips = 20;
   const auto put = [&] {
     std::array<std::byte, line_bytes> data{};
-    for (int i = 1; i <= lines; ++i) {
-      std::memcpy(partner.mine()[i].payload, data.data(), line_bytes);
-      partner.mine()[i].flag.store(sent, std::memory_order_release);
-    }
+    std::memcpy(partner.mine()[1].payload, data.data(), line_bytes);
+    partner.mine()[1].flag.store(sent, std::memory_order_release);
   };
   const auto get = [&] {
     std::array<std::byte, line_bytes> data{};
-    for (int i = 1; i <= lines; ++i) {
-      Partner::await(partner.theirs()[i].flag, sent);
-      std::memcpy(data.data(), partner.theirs()[i].payload, line_bytes);
-    }
+    Partner::await(partner.theirs()[1].flag, sent);
+    std::memcpy(data.data(), partner.theirs()[1].payload, line_bytes);
   };
   return least_of(5, [&] {
     partner.meet();
@@ -78,11 +74,9 @@ double handover(Partner& partner, int lines, std::uint64_t& sent) {
   });
 }
 
-void measure_lines(Partner& partner, Costs& costs) {
-  constexpr int run = 17;
+void measure_line(Partner& partner, Costs& costs) {
   std::uint64_t sent = partner.mine()[1].flag.load(std::memory_order_relaxed);
-  costs.line = handover(partner, 1, sent);
-  costs.next_line = difference(handover(partner, run, sent), costs.line) / (run - 1);
+  costs.line = handover(partner, sent);
 }
 
 /// The times of one piece that passes through a ring.
@@ -258,13 +252,13 @@ void calibrate(Arena& arena, Costs& costs, Calibration kind) {
   const int half = arena.size() / 2;
   if (arena.rank() >= 2 * half) return;
   Partner partner(arena, (arena.rank() + half) % (2 * half));
-  if (kind == Calibration::check) return measure_lines(partner, costs);
+  if (kind == Calibration::check) return measure_line(partner, costs);
   const auto caches = static_cast<double>(last_level_cache_bytes());
   if (caches > 0) costs.cache_part = arena.size() / caches;
   const Memory source(far_bytes, 0);
   const Memory other(far_bytes, 0);
   const Memory target(far_bytes, 1344);
-  measure_lines(partner, costs);
+  measure_line(partner, costs);
   measure_rings(partner, source, target, costs);
   measure_copies(partner, other, target, costs);
   if (!arena.direct_copy()) return;

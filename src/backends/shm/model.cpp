@@ -67,10 +67,13 @@ double start_of(const Traffic& traffic, const Machine& machine) {
   return (machine.costs.line + turn) * std::max(1.0, traffic.others);
 }
 
+/// Until a core sees a further line of a run that another has written.
+double next_line(const Costs& costs) { return static_cast<double>(cache_line) * costs.slot_read; }
+
 double taking_lines(const Traffic& traffic, const Costs& costs) {
   const auto lines = static_cast<double>(lines_of(static_cast<std::size_t>(traffic.block)));
   const double givers = traffic.taken > 0 && traffic.block > 0 ? traffic.taken / traffic.block : 0;
-  return costs.next_line * (lines - 1) * givers + traffic.work_per_byte * traffic.combined;
+  return next_line(costs) * (lines - 1) * givers + traffic.work_per_byte * traffic.combined;
 }
 
 /// The copy of a rank's own block.
@@ -325,7 +328,7 @@ double unplaced_tree_seconds(const Signature& signature, const Machine& machine)
 
 double predict_tree(const Signature& signature, const TreeShape& shape, const Machine& machine) {
   return tree_seconds(signature, shape,
-                      {machine.costs.line, machine.costs.next_line, machine.oversubscribed ? machine.costs.turn : 0});
+                      {machine.costs.line, next_line(machine.costs), machine.oversubscribed ? machine.costs.turn : 0});
 }
 
 }  // namespace tutti::detail::shm
