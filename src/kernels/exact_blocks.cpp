@@ -50,22 +50,20 @@ struct FarSums {
   Words rests = {};  ///< not zero where the integers do not hold all of a number
 };
 
-inline Numbers load(const double* values) noexcept {
-  Numbers x;
-  std::memcpy(&x, values, sizeof x);
-  return x;
-}
-inline Numbers load(const float* values) noexcept {
+// Vectors are passed by reference alone (kernels/lane_types.hpp).
+inline void load(const double* values, Numbers& x) noexcept { std::memcpy(&x, values, sizeof x); }
+inline void load(const float* values, Numbers& x) noexcept {
   using Narrow [[gnu::vector_size(lanes * sizeof(float))]] = float;
-  Narrow x;
-  std::memcpy(&x, values, sizeof x);
-  return __builtin_convertvector(x, Numbers);
+  Narrow narrow;
+  std::memcpy(&narrow, values, sizeof narrow);
+  x = __builtin_convertvector(narrow, Numbers);
 }
 
 template <typename T>
 inline void add_step(NearSums& sums, const T* values, double rounder) noexcept {
   for (std::size_t k = 0; k < unrolled; ++k) {
-    const Numbers x = load(values + k * lanes);
+    Numbers x;
+    load(values + k * lanes, x);
     const Numbers sum = x + rounder;
     sums.rests[k] += x - (sum - rounder);
     sums.integers += reinterpret_cast<Words>(sum);
@@ -81,7 +79,8 @@ template <typename T>
 inline void add_step(FarSums& sums, const T* values, double rounder) noexcept {
   const double low_rounder = rounder * 0x1p-52;
   for (std::size_t k = 0; k < unrolled; ++k) {
-    const Numbers x = load(values + k * lanes);
+    Numbers x;
+    load(values + k * lanes, x);
     const Numbers sum = x + rounder;
     const Numbers rest = x - (sum - rounder);
     const Numbers low_sum = rest + low_rounder;
