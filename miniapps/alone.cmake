@@ -32,6 +32,8 @@ if(TUTTI_ENABLE_NATIVE_ARCH)
   target_compile_options(tutti_arch INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-march=native>)
 endif()
 
+# The mini-apps that train are built where the library has its training layer.
+set(TUTTI_ENABLE_TRAINING ${tutti_HAS_TRAINING})
 # Device memory goes by what the library was built for: kernels of the mini-apps are of use only beside its own.
 set(TUTTI_ENABLE_CUDA ${tutti_HAS_CUDA})
 if(TUTTI_ENABLE_CUDA)

@@ -11,12 +11,13 @@ Function = namedtuple("Function", "name kind result arguments operation form")
 
 HERE = Path(__file__).resolve().parent
 API_DEF = HERE / "api.def"
-HEADERS = ("tutti.h", "tutti_device.h", "tutti_training.h", "tutti_embedding.h", "tutti_exact.h")
+HEADERS = ("tutti.h", "tutti_device.h", "tutti_exact.h")
+TRAINING_HEADERS = ("tutti_training.h", "tutti_embedding.h")
 
 
-def header_text():
-    """The headers without their comments."""
-    text = "\n".join((HERE / header).read_text() for header in HEADERS)
+def header_text(training=True):
+    """The headers, with or without those of the part training, without their comments."""
+    text = "\n".join((HERE / header).read_text() for header in HEADERS + TRAINING_HEADERS * training)
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
 
 
@@ -35,12 +36,16 @@ def three_forms(operation, arguments, roles):
     yield Function(f"tutti_{operation}_init", "collective", "int", arguments + request, operation, "persistent")
 
 
-def read(path=API_DEF):
-    """The roles by name and the functions in order."""
+def read(path=API_DEF, training=True):
+    """The roles by name and the functions in order, with or without those of the part training, which come last."""
     roles, functions = {}, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
+            continue
+        if line == "part training":
+            if not training:
+                break
             continue
         if match := re.fullmatch(r"role (\w+)\s+(in|out|inout)\s*\|\s*(.*?)\s*\|\s*(.*?)", line):
             roles[match[1]] = Role(*match.groups())

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the headers, and the C names that a built library exports, against api.def.
 
-check_api.py [libtutti.so]
+check_api.py [--without-training] [libtutti.so]
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -17,8 +18,8 @@ def squeeze(declaration):
     return re.sub(r"\s*([*(),;])\s*", r"\1", " ".join(declaration.split()))
 
 
-def declared():
-    text = api_def.header_text()
+def declared(training):
+    text = api_def.header_text(training)
     return {squeeze(match) for match in re.findall(r"TUTTI_API\s+([^;{}#]*;)", text)}
 
 
@@ -35,14 +36,19 @@ def report(title, names):
 
 
 def main():
-    roles, functions = api_def.read()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", nargs="?", metavar="libtutti.so")
+    parser.add_argument("--without-training", action="store_true", help="the library was built without this part")
+    options = parser.parse_args()
+    roles, functions = api_def.read(training=not options.without_training)
     listed = {squeeze(api_def.c_declaration(function, roles)) for function in functions}
-    problems = report("declared in a header, not so in api.def", declared() - listed)
-    problems += report("in api.def, not so declared in a header", listed - declared())
-    if len(sys.argv) > 1:
+    found = declared(not options.without_training)
+    problems = report("declared in a header, not so in api.def", found - listed)
+    problems += report("in api.def, not so declared in a header", listed - found)
+    if options.library:
         names = {function.name for function in functions}
-        problems += report("exported, not in api.def", exported(sys.argv[1]) - names)
-        problems += report("in api.def, not exported", names - exported(sys.argv[1]))
+        problems += report("exported, not in api.def", exported(options.library) - names)
+        problems += report("in api.def, not exported", names - exported(options.library))
     print(f"{len(functions)} functions, {problems} problems")
     return 1 if problems else 0
 

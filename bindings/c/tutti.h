@@ -13,6 +13,7 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tutti/parts.h>
 
 #define TUTTI_VERSION_MAJOR 0
 #define TUTTI_VERSION_MINOR 1
@@ -782,10 +783,12 @@ TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 }
 #endif
 
-#include "tutti_device.h"    /* IWYU pragma: export */
+#include "tutti_device.h" /* IWYU pragma: export */
+#include "tutti_exact.h"  /* IWYU pragma: export */
+#if TUTTI_HAS_TRAINING
 #include "tutti_embedding.h" /* IWYU pragma: export */
-#include "tutti_exact.h"     /* IWYU pragma: export */
 #include "tutti_training.h"  /* IWYU pragma: export */
+#endif
 
 #ifdef TUTTI_CALL_SITES
 #include "tutti_call_sites.h" /* IWYU pragma: export */

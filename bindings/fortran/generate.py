@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes generated.inc of the Fortran module from api.def and the C headers: generate.py FILE
+"""Makes generated.inc of the Fortran module from api.def and the C headers: generate.py [--without-training] FILE
 
 A file that is right already keeps its time. A source package has the file beside this program, so that whoever builds
 the package needs no Python.
@@ -26,12 +26,13 @@ HEADER = """! SPDX-License-Identifier: BSD-3-Clause
 ! then, with TUTTI_PROCEDURES, the procedures behind them.
 #ifndef TUTTI_PROCEDURES
 """
+WITH_TRAINING = "! tutti.F90 has its part training where this is defined.\n#define TUTTI_HAS_TRAINING\n"
 SKIPPED_CONSTANTS = {"TUTTI_COMM_DUPLICATE", "TUTTI_COMM_ADOPT", "TUTTI_COMM_BORROW"}  # the names of procedures
 
 
-def constants():
+def constants(training=True):
     """The enumerators of the headers with their numbers."""
-    text = api_def.header_text()
+    text = api_def.header_text(training)
     lines = []
     for body in re.findall(r"enum \{(.*?)\};", text, flags=re.S):
         values = re.findall(r"(TUTTI_\w+) = (-?\d+)", body)
@@ -66,20 +67,22 @@ def interfaces(roles, functions):
     return lines + ["end interface"]
 
 
-def generated():
-    roles, functions = api_def.read()
+def generated(training):
+    roles, functions = api_def.read(training=training)
     forms = collective_forms(functions) | message_forms(functions) | memory_forms()
     generics = [line for name, procedures in forms.items() for line in generic(name, procedures)]
     procedures = [line for group in forms.values() for procedure in group for line in subroutine(procedure)]
-    declarations = constants() + interfaces(roles, functions) + ["", "! The generic names.", *generics]
-    return "\n".join([HEADER, *declarations, "", "#else", "", *procedures, "#endif"]) + "\n"
+    declarations = constants(training) + interfaces(roles, functions) + ["", "! The generic names.", *generics]
+    return "\n".join([HEADER + WITH_TRAINING * training, *declarations, "", "#else", "", *procedures, "#endif"]) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, metavar="FILE")
-    file = parser.parse_args().file
-    made = generated()
+    parser.add_argument("--without-training", action="store_true", help="for a library that was built without this part")
+    options = parser.parse_args()
+    file = options.file
+    made = generated(not options.without_training)
     if not file.exists() or file.read_text() != made:
         file.write_text(made)
 

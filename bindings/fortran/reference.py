@@ -31,6 +31,7 @@ TITLES = {
     "embedding": "Embedding tables",
     "embedding_step": "Embedding tables: a step",
 }
+NAME_FILES = ("src/names.inc", "src/training_names.inc")
 TYPE_FILES = ("tutti.F90", "src/training_types.inc", "src/embedding_types.inc")
 START = re.compile(
     r"(?:elemental |pure )?(?:\w+(?:\([\w=]+\))? )?(subroutine|function) (\w+)\(([^)]*)\)(?: result\((\w+)\))?"
@@ -49,7 +50,7 @@ def unfolded(text):
 def c_comments():
     """The comment of each C function, which may stand before several of them."""
     found = {}
-    for header in api_def.HEADERS:
+    for header in api_def.HEADERS + api_def.TRAINING_HEADERS:
         comment, ended = [], True
         for line in (api_def.HERE / header).read_text().splitlines():
             if line.startswith("///"):
@@ -95,7 +96,7 @@ def by_hand(path):
 
 def generics():
     """The specific procedures by generic name, of those written by hand; and all public names."""
-    text = (HERE / "src/names.inc").read_text()
+    text = "\n".join((HERE / file).read_text() for file in NAME_FILES)
     found = {}
     for name, body in re.findall(r"^interface (tutti_\w+)\n(.*?)^end interface", text, flags=re.S | re.M):
         found[name] = re.findall(r"\w+", " ".join(re.findall(r"procedure :: (.*)", body)))

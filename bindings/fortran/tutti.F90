@@ -104,9 +104,6 @@ module tutti
     integer :: check = 0 !< tutti_check_off, tutti_check_calls, tutti_check_bytes
   end type
 
-  include "src/training_types.inc"
-  include "src/embedding_types.inc"
-
   !> Passed in place of a buffer, makes a collective work in place. By address: c_loc(tutti_in_place).
   integer(c_int), bind(C, name="tutti_fortran_in_place"), target, public :: tutti_in_place = 0
 
@@ -133,6 +130,11 @@ module tutti
 #include "generated.inc"
   include "src/private.inc"
   include "src/names.inc"
+#ifdef TUTTI_HAS_TRAINING
+  include "src/training_types.inc"
+  include "src/embedding_types.inc"
+  include "src/training_names.inc"
+#endif
 
 contains
 
@@ -144,11 +146,13 @@ contains
   include "src/memory.inc"
   include "src/exact.inc"
   include "src/device.inc"
+#ifdef TUTTI_HAS_TRAINING
   include "src/reducer.inc"
   include "src/optimizer.inc"
   include "src/server.inc"
   include "src/embedding.inc"
   include "src/embedding_step.inc"
+#endif
 #define TUTTI_PROCEDURES
 #include "generated.inc"
 

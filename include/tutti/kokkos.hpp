@@ -2,6 +2,7 @@
 // The one public header that needs Kokkos. CMake: find_package(tutti COMPONENTS kokkos), link tutti::kokkos.
 #pragma once
 
+#include <tutti/parts.h>
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <array>
@@ -12,11 +13,14 @@
 #include <tutti/error.hpp>
 #include <tutti/kernels/combine.hpp>
 #include <tutti/kernels/device.hpp>
-#include <tutti/kernels/norms.hpp>
-#include <tutti/kernels/segmented_sum.hpp>
 #include <tutti/options.hpp>
 #include <type_traits>
 #include <utility>
+
+#if TUTTI_HAS_TRAINING
+#include <tutti/kernels/norms.hpp>
+#include <tutti/kernels/segmented_sum.hpp>
+#endif
 
 namespace tutti {
 
@@ -132,6 +136,7 @@ requires Kokkos::is_view<Output>::value void combine(const Space& space, const R
     device::combine(tutti::detail::view_kind<Output>(), op, addresses, output.data(), output.size(), stream_of(space));
 }
 
+#if TUTTI_HAS_TRAINING
 /// output(s, :) = the sum of values(i, :) for offsets(s) <= i < offsets(s + 1). Views of rank 2 in LayoutRight, and of
 /// std::int64_t; on the host, offsets are those of a host view.
 template <typename Space, typename Values, typename Offsets, typename Output>
@@ -168,6 +173,8 @@ requires Kokkos::is_view<Values>::value void norm_part(const Space& space, Norm 
     device::norm_part(norm, tutti::detail::view_kind<Values>(), values.data(), values.size(), result.data(), workspace,
                       stream_of(space));
 }
+
+#endif
 
 }  // namespace kernels
 

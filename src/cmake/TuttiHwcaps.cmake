@@ -13,23 +13,37 @@ if(TUTTI_ENABLE_HWCAPS)
   set(TUTTI_HWCAPS_LEVELS x86-64-v3 x86-64-v4)
 endif()
 
+# tutti_host_kernels(target source...): sources of this folder, of which there is one object for each level. Alone, so that
+# what the compiler inlines into one kernel does not depend on the others.
+function(tutti_host_kernels target)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+  target_sources(${target} PRIVATE ${sources})
+  tutti_compile_alone(${target} ${sources})
+  set_target_properties(${target} PROPERTIES TUTTI_HOST_KERNELS "${sources}")
+endfunction()
+
 # tutti_hwcaps_objects(variable level): the objects of the library with the host's kernels of a level.
 function(tutti_hwcaps_objects variable level)
-  get_target_property(kernels tutti_objects TUTTI_HOST_KERNELS)
-  if(NOT TARGET tutti_kernels_${level})
-    add_library(tutti_kernels_${level} OBJECT ${kernels})
-    get_target_property(definitions tutti_objects COMPILE_DEFINITIONS)
-    target_compile_definitions(tutti_kernels_${level} PRIVATE ${definitions})
-    set_target_properties(tutti_kernels_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON)
-    target_link_libraries(tutti_kernels_${level} PRIVATE $<TARGET_PROPERTY:tutti_objects,LINK_LIBRARIES>)
-    target_include_directories(tutti_kernels_${level} PRIVATE $<TARGET_PROPERTY:tutti_objects,INCLUDE_DIRECTORIES>)
-    target_compile_options(tutti_kernels_${level} PRIVATE -march=${level})
-  endif()
-  list(TRANSFORM kernels REPLACE "^.*/([a-z_]+)\\.cpp$" "\\1")
-  list(JOIN kernels "|" kernels)
-  set(${variable} "$<FILTER:$<TARGET_OBJECTS:tutti_objects>,EXCLUDE,/kernels/(${kernels})\\.cpp>"
-    $<TARGET_OBJECTS:tutti_kernels_${level}> PARENT_SCOPE)
+  set(objects "")
+  foreach(target ${TUTTI_OBJECT_LIBRARIES})
+    get_target_property(kernels ${target} TUTTI_HOST_KERNELS)
+    set(library ${target}_${level})
+    if(NOT TARGET ${library})
+      add_library(${library} OBJECT ${kernels})
+      get_target_property(definitions ${target} COMPILE_DEFINITIONS)
+      target_compile_definitions(${library} PRIVATE ${definitions})
+      set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON)
+      target_link_libraries(${library} PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
+      target_include_directories(${library} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+      target_compile_options(${library} PRIVATE -march=${level})
+    endif()
+    list(TRANSFORM kernels REPLACE "^.*/([a-z_]+)\\.cpp$" "\\1")
+    list(JOIN kernels "|" kernels)
+    list(APPEND objects "$<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,/kernels/(${kernels})\\.cpp>"
+      $<TARGET_OBJECTS:${library}>)
+  endforeach()
+  set(${variable} ${objects} PARENT_SCOPE)
 endfunction()
 
 # tutti_hwcaps_place(target level component): the folder of a target in the build tree and where it is installed.

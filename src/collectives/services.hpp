@@ -21,7 +21,6 @@
 #include "diagnosis/recorder.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/convert.hpp"
-#include "kernels/device/sample_rows.hpp"
 
 /// The internal services that src/training and libtutti-mpi may use in addition to the public headers: the headers
 /// above (waiting, files that others read, memory that must outlive a failure, kept scratch memory, hashes, errors of

@@ -121,12 +121,16 @@ static inline void clear(int64_t* data) {
   X(memory)            \
   X(device)            \
   X(errors)
+#if TUTTI_HAS_TRAINING
 #define TRAINING_TESTS(X) \
   X(reducer)              \
   X(hooks)                \
   X(optimizers)           \
   X(server)               \
   X(embedding)
+#else
+#define TRAINING_TESTS(X)
+#endif
 #define TESTS(X)     \
   REDUCTION_TESTS(X) \
   MOVEMENT_TESTS(X)  \

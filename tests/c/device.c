@@ -127,6 +127,7 @@ static void test_not_built(const struct group* g) {
   CHECK(other == (int64_t)g->size * (g->size - 1) / 2);
 }
 
+#if TUTTI_HAS_TRAINING
 /* What trains in device memory has its options too. */
 static void test_training(const struct group* g) {
   int nothing = 0;
@@ -156,6 +157,7 @@ static void test_training(const struct group* g) {
   FAILS(tutti_embedding_create(g->comm, &table, 1, &rows, &tables), TUTTI_ERROR_INVALID_ARGUMENT, "managed");
   CHECK(tables == TUTTI_EMBEDDING_NULL);
 }
+#endif
 
 static void test_preparation(const struct group* g) {
   FAILS(tutti_comm_prepare_device(TUTTI_COMM_NULL), TUTTI_ERROR_INVALID_COMMUNICATOR, "argument comm");
@@ -171,7 +173,9 @@ static void test_preparation(const struct group* g) {
   if (code != TUTTI_ERROR_NOT_BUILT) return;
   FAILS(tutti_comm_prepare_device(g->comm), code, "TUTTI_ENABLE_CUDA=ON");
   test_not_built(g);
+#if TUTTI_HAS_TRAINING
   test_training(g);
+#endif
 }
 
 static void test_report(const struct group* g) {

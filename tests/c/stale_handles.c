@@ -83,6 +83,11 @@ static void test_other_kinds(const struct group* g) {
   FAILS(tutti_group_run(group_copy), TUTTI_ERROR_INVALID_ARGUMENT, "argument group");
   FAILS(tutti_group_free(&group_copy), TUTTI_ERROR_INVALID_ARGUMENT, "argument group");
 
+  tutti_device_graph_t graph = GARBAGE(tutti_device_graph_t, g->comm);
+  FAILS(tutti_device_graph_launch(graph, TUTTI_STREAM_NONE, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument graph");
+  FAILS(tutti_device_graph_free(&graph), TUTTI_ERROR_INVALID_ARGUMENT, "argument graph");
+
+#if TUTTI_HAS_TRAINING
   tutti_reducer_t reducer = TUTTI_REDUCER_NULL;
   tutti_optimizer_t optimizer = GARBAGE(tutti_optimizer_t, 4096);
   OK(tutti_reducer_create(g->comm, NULL, &reducer));
@@ -99,13 +104,10 @@ static void test_other_kinds(const struct group* g) {
   FAILS(tutti_server_fence(server_copy), TUTTI_ERROR_INVALID_ARGUMENT, "argument server");
   CHECK(strcmp(tutti_server_path(server_copy), "") == 0);
 
-  tutti_device_graph_t graph = GARBAGE(tutti_device_graph_t, g->comm);
-  FAILS(tutti_device_graph_launch(graph, TUTTI_STREAM_NONE, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument graph");
-  FAILS(tutti_device_graph_free(&graph), TUTTI_ERROR_INVALID_ARGUMENT, "argument graph");
-
   tutti_embedding_t collection = GARBAGE(tutti_embedding_t, g->comm);
   FAILS(tutti_embedding_progress(collection), TUTTI_ERROR_INVALID_ARGUMENT, "argument collection");
   FAILS(tutti_embedding_free(&collection), TUTTI_ERROR_INVALID_ARGUMENT, "argument collection");
+#endif
 }
 
 /* Places are taken again and again, by more handles than one block has. */

@@ -19,7 +19,7 @@ import reference  # noqa: E402
 
 
 def public_names():
-    texts = ((SOURCE / "bindings/fortran/src/names.inc").read_text(), generate.generated())
+    texts = [(SOURCE / "bindings/fortran" / file).read_text() for file in reference.NAME_FILES] + [generate.generated(True)]
     lines = [line for text in texts for line in text.splitlines() if line.startswith("public ::")]
     return set(re.findall(r"tutti_\w+", " ".join(lines)))
 

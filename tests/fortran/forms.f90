@@ -364,7 +364,6 @@ contains
     integer(int64), allocatable :: wide_counts(:)
     type(tutti_request) :: request
     type(tutti_request), allocatable :: requests(:)
-    type(tutti_reducer) :: reducer
     integer :: code, index
     nullify (null)
     allocate (empty(0, 4))
@@ -391,10 +390,6 @@ contains
     call expect_failure(code, tutti_error_invalid_argument, "tutti_waitany: argument requests is not allocated")
     call tutti_startall(requests, code)
     call expect_failure(code, tutti_error_invalid_argument, "tutti_startall: argument requests is not allocated")
-    call tutti_reducer_create(g%comm, reducer)
-    call tutti_reducer_add(reducer, "w", none, index=index, ierror=code)
-    call expect_failure(code, tutti_error_invalid_argument, "tutti_reducer_add: argument value is not allocated")
-    call tutti_reducer_free(reducer)
     call tutti_allreduce(g%comm, empty, tutti_sum)
     call tutti_allreduce(g%comm, [real ::], empty, tutti_sum, ierror=code)
     call expect(code == tutti_success, "an empty array constructor")

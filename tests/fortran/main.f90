@@ -16,8 +16,10 @@ program tutti_fortran_tests
   use shared
   use device
   use others
+#ifdef TUTTI_HAS_TRAINING
   use training
   use embedding
+#endif
   implicit none
   type(tutti_comm) :: world, half
   type(group) :: whole
@@ -53,8 +55,10 @@ contains
     call test_host(g)
     call test_memory(g)
     call test_device(g)
+#ifdef TUTTI_HAS_TRAINING
     call test_training(g)
     call test_embedding(g)
+#endif
     call test_requests(g)
     call test_operations(g)
     call test_options(g)

@@ -14,10 +14,12 @@ program options
   end interface
   call of_a_call()
   call of_a_communicator()
+#ifdef TUTTI_HAS_TRAINING
   call of_a_reducer()
   call of_an_optimizer()
   call of_a_server()
   call of_embedding_tables()
+#endif
   if (failures > 0) error stop "options do not arrive"
   print '(a)', "all options arrive"
 
@@ -66,6 +68,7 @@ contains
   end subroutine of_a_communicator
 
   !> One switch is on at a time; communicators says which.
+#ifdef TUTTI_HAS_TRAINING
   subroutine of_a_reducer()
     type(tutti_comm) :: comm
     type(tutti_reducer) :: reducer
@@ -168,5 +171,6 @@ contains
       call expect_recorded(code, "tutti_embedding_options")
     end do
   end subroutine of_embedding_tables
+#endif
 
 end program options

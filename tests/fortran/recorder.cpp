@@ -2,8 +2,6 @@
 // Stands for functions of the library, which the program finds here first: each looks at the options that options.f90
 // gives it. The structured bindings name all members: a new one does not compile until it is given and looked at.
 #include <tutti/tutti.h>
-#include <tutti/tutti_embedding.h>
-#include <tutti/tutti_training.h>
 
 #include <string>
 
@@ -64,6 +62,7 @@ int tutti_comm_create_f(tutti_fint_t /*mpi_comm*/, int /*ownership*/, const tutt
       .done();
 }
 
+#if TUTTI_HAS_TRAINING
 int tutti_reducer_create(tutti_comm_t /*comm*/, const tutti_reducer_options_t* options, tutti_reducer_t* /*reducer*/) {
   const auto& [size, version, hook, bucket_bytes, first_bucket_bytes, op, rebuild, find_unused, uneven, average_active,
                check, communicators, progress_thread, power_sgd_rank, power_sgd_start_step, power_sgd_error_feedback,
@@ -174,5 +173,6 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
       .at("stream", stream, recorded_place())
       .done();
 }
+#endif
 
 }  // extern "C"

@@ -168,9 +168,12 @@ contains
     type(tutti_reducer) :: reducer, none
     real(real64), asynchronous, target :: x(4, 4), dx(4, 4)
     real(real32), asynchronous :: other(4, 4)
+    real(real64), allocatable, asynchronous :: absent(:)
     character, asynchronous :: letter
     integer :: code
     call tutti_reducer_create(g%comm, reducer)
+    call tutti_reducer_add(reducer, "x", absent, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_reducer_add: argument value is not allocated")
     call tutti_reducer_add(reducer, "x", x, other, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "argument gradient has another type")
     call tutti_reducer_add(reducer, "x", x(::2, :), dx(::2, :), ierror=code)

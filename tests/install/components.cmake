@@ -1,4 +1,4 @@
-# Asks for components as people write them: cmake -D PREFIX= -D WORK= -D FORTRAN= -D GENERATOR= -D COMPILER= -P components.cmake
+# Asks for components as people write them: cmake -D PREFIX= -D WORK= -D FORTRAN= -D TRAINING= -D GENERATOR= -D COMPILER= -P components.cmake
 # COMPONENTS in any case are found; others are refused with a reason.
 function(ask components)
   file(REMOVE_RECURSE ${WORK})
@@ -35,6 +35,11 @@ endfunction()
 expect_found("Kokkos" tutti::kokkos)
 expect_found("KOKKOS" tutti::kokkos)
 expect_refused("cuda" "Component cuda is unknown; the components are Fortran")
+if(TRAINING)
+  expect_found("training" tutti::tutti)
+else()
+  expect_refused("Training" "built without its training layer")
+endif()
 if(FORTRAN)
   expect_found("fortran" tutti::tutti_fortran MPI::MPI_Fortran)
   expect_found("kokkos FORTRAN" tutti::tutti_fortran tutti::kokkos)

@@ -100,12 +100,14 @@ int tutti_fortran_fits(const char* call, const char* argument, size_t available,
    `problem`. */
 int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number);
 
+#if TUTTI_HAS_TRAINING
 /* Registers a parameter; without a gradient (NULL) the bucket holds it. The shape is reversed: the contiguous dimension
    is the first in Fortran and the last in C. */
 int tutti_fortran_add(tutti_reducer_t reducer, const char* name, const CFI_cdesc_t* value, const CFI_cdesc_t* gradient,
                       size_t* index);
 int tutti_fortran_dense_step(const tutti_dense_update_t* update, int64_t step, const CFI_cdesc_t* parameters,
                              const CFI_cdesc_t* gradients, const CFI_cdesc_t* state);
+#endif
 
 /* Exact sums. operation: 0 sum, 1 norm2, 2 mean; form: 0 blocking, 1 nonblocking, 2 persistent. weights and mask may be
    NULL; the elements of results are the fields. */

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <tutti/parts.h>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -13,7 +14,9 @@
 #include <tutti/error.hpp>
 
 #include "communicator.hpp"
-#include "training.hpp"
+#if TUTTI_HAS_TRAINING
+#include "training/training.hpp"
+#endif
 
 namespace nb = nanobind;
 
@@ -50,7 +53,9 @@ void finish(bool failed) {
     if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   const nb::gil_scoped_release unlocked;
+#if TUTTI_HAS_TRAINING
   if (!failed && !mpi_flag(MPI_Finalized)) free_servers();
+#endif
   made.reset();
 }
 

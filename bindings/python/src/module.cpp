@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <nanobind/nanobind.h>
 
+#include <tutti/parts.h>
+
 #include "communicator.hpp"
 #include "error.hpp"
 #include "operation.hpp"
 #include "request.hpp"
-#include "training.hpp"
 #include "view.hpp"
+
+#if TUTTI_HAS_TRAINING
+#include "training/training.hpp"
+#endif
 
 NB_MODULE(_core, module) {
   namespace python = tutti::python;
@@ -25,7 +30,9 @@ NB_MODULE(_core, module) {
   python::bind_v_forms(communicator);
   python::bind_neighborhoods(communicator);
   python::bind_point_to_point(communicator);
+#if TUTTI_HAS_TRAINING
   python::bind_reducer(module);
   python::bind_embeddings(module);
   python::bind_parameter_server(module);
+#endif
 }

@@ -10,6 +10,7 @@ A program calls world() for a communicator of all ranks and the methods of Commu
 docs/python.md of the source is the guide.
 """
 
+from . import _core
 from ._core import (
     ANY_SOURCE,
     ANY_TAG,
@@ -30,27 +31,16 @@ from ._core import (
     SUM,
     CallAlgorithm,
     Communicator,
-    EmbeddingCollection,
-    EmbeddingTable,
     Error,
     ErrorCode,
     ExactSum,
-    GradientReducer,
     InPlace,
-    ParameterServer,
     Place,
-    ReducerStatistics,
     ReduceOp,
     Request,
-    RowFrequencies,
-    ShardedOptimizer,
-    ShardingPlan,
     Status,
-    TableShard,
     Topology,
     config_summary,
-    count_rows,
-    plan_sharding,
     progress,
     start_all,
     test_all,
@@ -81,27 +71,16 @@ __all__ = [
     "SUM",
     "CallAlgorithm",
     "Communicator",
-    "EmbeddingCollection",
-    "EmbeddingTable",
     "Error",
     "ErrorCode",
     "ExactSum",
-    "GradientReducer",
     "InPlace",
-    "ParameterServer",
     "Place",
-    "ReducerStatistics",
     "ReduceOp",
     "Request",
-    "RowFrequencies",
-    "ShardedOptimizer",
-    "ShardingPlan",
     "Status",
-    "TableShard",
     "Topology",
     "config_summary",
-    "count_rows",
-    "plan_sharding",
     "progress",
     "start_all",
     "test_all",
@@ -111,3 +90,39 @@ __all__ = [
     "init",
     "world",
 ]
+
+if hasattr(_core, "GradientReducer"):
+    from ._core import (
+        EmbeddingCollection,
+        EmbeddingTable,
+        GradientReducer,
+        ParameterServer,
+        ReducerStatistics,
+        RowFrequencies,
+        ShardedOptimizer,
+        ShardingPlan,
+        TableShard,
+        count_rows,
+        plan_sharding,
+    )
+
+    __all__ += [
+        "EmbeddingCollection",
+        "EmbeddingTable",
+        "GradientReducer",
+        "ParameterServer",
+        "ReducerStatistics",
+        "RowFrequencies",
+        "ShardedOptimizer",
+        "ShardingPlan",
+        "TableShard",
+        "count_rows",
+        "plan_sharding",
+    ]
+else:
+
+    def __getattr__(name: str) -> object:
+        hint = ""
+        if not name.startswith("_"):
+            hint = "; a library without its training layer has none of it: configure it with -DTUTTI_ENABLE_TRAINING=ON"
+        raise AttributeError(f"module 'tutti' has no attribute '{name}'{hint}")

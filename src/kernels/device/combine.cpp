@@ -6,6 +6,7 @@
 #include <tutti/kernels/device.hpp>
 
 #include "kernels/device/combine_launch.hpp"
+#include "kernels/device/launcher.hpp"
 
 namespace tutti::kernels::device {
 
@@ -30,6 +31,8 @@ bool is_pair(DatatypeKind type) { return type >= DatatypeKind::float32_int32 && 
 bool is_float(DatatypeKind type) { return type >= DatatypeKind::float8_e4m3 && type <= DatatypeKind::complex128; }
 
 }  // namespace
+
+bool is_available() noexcept { return has_kernels(); }
 
 CombineInputs::CombineInputs(std::span<const void* const> inputs) : size_(inputs.size()) {
   if (inputs.empty()) throw Error(ErrorCode::invalid_argument, "combine: inputs is empty; it needs at least one");
@@ -71,7 +74,7 @@ void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inp
 
 void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
              Stream stream) {
-  combine(type, op, inputs, output, count, stream.handle);
+  combine(type, op, inputs, output, count, handle_of(stream));
 }
 
 void divide(Datatype type, void* data, std::size_t count, std::size_t divisor, StreamHandle stream) {

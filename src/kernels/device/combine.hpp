@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <tutti/datatype.hpp>
+#include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 
 #include "device/runtime.hpp"
@@ -14,6 +15,10 @@
 namespace tutti::kernels::device {
 
 using tutti::detail::device::StreamHandle;
+
+inline StreamHandle handle_of(const Stream& stream) {
+  return stream.kind == StreamKind::cuda ? stream.handle : nullptr;
+}
 
 void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
              StreamHandle stream);

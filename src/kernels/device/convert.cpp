@@ -3,8 +3,9 @@
 #include <tutti/kernels/device.hpp>
 #include <tutti/kernels/launch.hpp>
 
-#include "kernels/device/row_pack.hpp"
-#include "kernels/device/scratch.hpp"
+#include "kernels/device/combine.hpp"
+#include "kernels/device/words.hpp"
+#include "kernels/row_value.hpp"
 
 namespace tutti::kernels::device {
 

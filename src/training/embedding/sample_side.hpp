@@ -9,6 +9,7 @@
 #include "training/embedding/batch_lookups.hpp"
 #include "training/embedding/memory.hpp"
 #include "training/embedding/vector_exchange.hpp"
+#include "training/kernels/device/sample_rows.hpp"
 
 namespace tutti::detail {
 

@@ -103,7 +103,9 @@ USE(send_of_freed_datatype, tutti_send(p->comm, a, 1, freed_datatype(), p->rank,
 USE(datatype_freed_twice, tutti_datatype_free(&(tutti_datatype_t){freed_datatype()}))
 USE(reduction_by_freed_op, tutti_allreduce(p->comm, a, b, 4, TUTTI_FLOAT32, freed_op(), NULL))
 USE(op_freed_twice, tutti_op_free(&(tutti_op_t){freed_op()}))
+#if TUTTI_HAS_TRAINING
 USE(null_reducer, tutti_reducer_wait(TUTTI_REDUCER_NULL))
+#endif
 
 const struct misuse handle_misuses[] = {
     {"NullCommunicator",
@@ -157,5 +159,7 @@ const struct misuse handle_misuses[] = {
     {"FreedOperation", reduction_by_freed_op, TUTTI_ERROR_INVALID_OP, "argument op", {"pass a constant of tutti.h"}, 0},
     {"OperationFreedTwice", op_freed_twice, TUTTI_ERROR_INVALID_OP, "argument op", {"free each operation once"}, 0},
     {"MemoryFreedTwice", memory_freed_twice, TUTTI_ERROR_INVALID_ARGUMENT, "argument data", {"pass each address"}, 0},
+#if TUTTI_HAS_TRAINING
     {"NullReducer", null_reducer, TUTTI_ERROR_INVALID_ARGUMENT, "argument reducer", {"pass a handle made by"}, 0},
+#endif
     {0}};

@@ -152,7 +152,9 @@ int throws(int argc, char** argv) {
   try {
     tutti::Environment env(argc, argv);
     const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+#if TUTTI_HAS_TRAINING
     const tutti::ParameterServer server(comm, 8, 1, {.direct = false});
+#endif
     if (comm.rank() == 0) throw std::runtime_error("the beam went out");
     for (;;) tutti::barrier(comm);
   } catch (const std::exception& e) {

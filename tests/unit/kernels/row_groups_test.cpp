@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/row_groups.hpp"
+#include "training/kernels/row_groups.hpp"
 
 #include <gtest/gtest.h>
 

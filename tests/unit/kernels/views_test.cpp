@@ -6,7 +6,6 @@
 #include <tutti/error.hpp>
 #include <tutti/exact.hpp>
 #include <tutti/kernels/launch.hpp>
-#include <tutti/kernels/norms.hpp>
 #include <tutti/kokkos.hpp>
 #include <vector>
 
@@ -51,6 +50,7 @@ TEST_F(Views, Combine) {
   EXPECT_THROW(kernels::combine(space, sum, a, b, view_of<float>({1})), Error);
 }
 
+#if TUTTI_HAS_TRAINING
 TEST_F(Views, SegmentedSum) {
   const Kokkos::View<double**, Kokkos::LayoutRight, Space> values("values", 5, 3);
   const Kokkos::View<double**, Kokkos::LayoutRight, Space> output("output", 3, 3);
@@ -73,6 +73,7 @@ TEST_F(Views, NormParts) {
   space.fence();
   EXPECT_EQ(values_of(result), std::vector<double>{4});
 }
+#endif
 
 TEST_F(Views, ThatAreNotContiguousAreRefused) {
   const Kokkos::View<float**, Kokkos::LayoutRight, Space> values("matrix", 4, 4);
@@ -109,6 +110,7 @@ TEST(Kokkos, HostSpaceIsAsTheBuildSays) {
   EXPECT_STREQ(Kokkos::DefaultHostExecutionSpace::name(), TUTTI_KOKKOS_HOST_SPACE);
 }
 
+#if TUTTI_HAS_TRAINING
 /// In a process of its own, because Kokkos is initialised once in a process.
 TEST(KokkosDeathTest, LoopsOfTheHostNeedItNoLongerOnceTheProgramHasEndedIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -122,5 +124,6 @@ TEST(KokkosDeathTest, LoopsOfTheHostNeedItNoLongerOnceTheProgramHasEndedIt) {
       },
       testing::ExitedWithCode(0), "");
 }
+#endif
 
 }  // namespace

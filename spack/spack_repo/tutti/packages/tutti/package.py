@@ -31,6 +31,7 @@ class Tutti(CMakePackage, CudaPackage, ROCmPackage):
     version("main", branch="main")
 
     variant("shared", default=True, description="Build shared libraries")
+    variant("training", default=True, description="Build the training layer into the library")
     variant("fortran", default=True, description="Build the Fortran module tutti")
     variant(
         "preload", default=True, description="Build libtutti-mpi, for programs that call MPI only"
@@ -53,6 +54,7 @@ class Tutti(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("cmake@3.24:", type="build")
     # A release has the module's generated part.
     depends_on("python@3.9:", type="build", when="@main+fortran")
+    depends_on("python@3.9:", type="build", when="~training+fortran")
     depends_on("python@3.9:", type="run", when="+tools")
 
     depends_on("mpi@3.1:")
@@ -130,6 +132,7 @@ class Tutti(CMakePackage, CudaPackage, ROCmPackage):
         spec = self.spec
         args = [
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("TUTTI_ENABLE_TRAINING", "training"),
             self.define_from_variant("TUTTI_ENABLE_FORTRAN", "fortran"),
             self.define_from_variant("TUTTI_ENABLE_PRELOAD", "preload"),
             self.define_from_variant("TUTTI_ENABLE_TOOLS", "tools"),
