@@ -38,7 +38,7 @@ def report(title, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="?", metavar="libtutti.so")
-    parser.add_argument("--without-training", action="store_true", help="the library was built without this part")
+    parser.add_argument("--without-training", action="store_true", help="for a library without this part")
     options = parser.parse_args()
     roles, functions = api_def.read(training=not options.without_training)
     listed = {squeeze(api_def.c_declaration(function, roles)) for function in functions}

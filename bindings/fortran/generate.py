@@ -79,7 +79,7 @@ def generated(training):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--without-training", action="store_true", help="for a library that was built without this part")
+    parser.add_argument("--without-training", action="store_true", help="for a library without this part")
     options = parser.parse_args()
     file = options.file
     made = generated(not options.without_training)

@@ -124,5 +124,5 @@ else:
     def __getattr__(name: str) -> object:
         hint = ""
         if not name.startswith("_"):
-            hint = "; a library without its training layer has none of it: configure it with -DTUTTI_ENABLE_TRAINING=ON"
+            hint = "; this library was built without its training layer: configure it with -DTUTTI_ENABLE_TRAINING=ON"
         raise AttributeError(f"module 'tutti' has no attribute '{name}'{hint}")
