@@ -94,7 +94,7 @@ class TUTTI_EXPORT DeviceEvent {
   DeviceEvent(const DeviceEvent&) = delete;
   DeviceEvent& operator=(const DeviceEvent&) = delete;
 
-  /// Marks the end of the work on a stream of the current device.
+  /// Marks the end of the work on a stream of any device; the default stream is that of the current one.
   void record(Stream stream);
   [[nodiscard]] bool is_complete() const;
   /// Blocks until complete, as wait_stream() does.
@@ -120,8 +120,8 @@ class TUTTI_EXPORT DeviceGraph {
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
-  /// Captures the work that `enqueue` puts on a stream of the current device, without doing it. An exception of
-  /// `enqueue` ends the capture and passes through.
+  /// Captures the work that `enqueue` puts on a stream, without doing it. An exception of `enqueue` ends the capture
+  /// and passes through.
   [[nodiscard]] static DeviceGraph capture(Stream stream, const std::function<void()>& enqueue);
   [[nodiscard]] bool is_empty() const noexcept { return handle_ == nullptr; }
   /// Puts the work on a stream of the device that it was captured on. If it holds calls of this library, all ranks must

@@ -20,6 +20,8 @@ class Driver {
   /// False if the driver lacks the function.
   [[nodiscard]] bool uuid(int device, Uuid& uuid) noexcept;
   [[nodiscard]] bool has_stream_memory_operations(int device) noexcept;
+  /// The device of a stream that was made. False if the driver does not say.
+  [[nodiscard]] bool device_of(StreamHandle stream, int& device) noexcept;
   /// Pushes the context that CUDA's runtime uses on a device onto the thread's stack. False if that failed.
   [[nodiscard]] bool push(int device) noexcept;
   /// Restores the thread's former context.

@@ -22,6 +22,8 @@ struct Driver::Functions {
   decltype(&cuDevicePrimaryCtxRetain) retain_primary = nullptr;
   CUresult (*push)(CUcontext) = nullptr;
   CUresult (*pop)(CUcontext*) = nullptr;
+  CUresult (*context_of)(CUstream, CUcontext*) = nullptr;
+  CUresult (*current_device)(CUdevice*) = nullptr;
   std::atomic<bool> used{false};  ///< a primary context has been seen
   std::mutex mutex{};
   std::map<int, CUcontext> retained{};  ///< primary contexts that push() has used, never released
@@ -42,14 +44,15 @@ Driver::Driver() {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return;
   auto* all = new Functions;
-  const bool complete = find(library, "cuDeviceGetCount", all->device_count) &&
-                        find(library, "cuDevicePrimaryCtxGetState", all->primary_state) &&
-                        find(library, "cuCtxGetCurrent", all->current_context) &&
-                        find(library, "cuPointerGetAttributes", all->pointer_attributes) &&
-                        find(library, "cuDeviceGetAttribute", all->device_attribute) &&
-                        find(library, "cuDevicePrimaryCtxRetain", all->retain_primary) &&
-                        find(library, "cuCtxPushCurrent_v2", all->push) &&
-                        find(library, "cuCtxPopCurrent_v2", all->pop);
+  const bool complete =
+      find(library, "cuDeviceGetCount", all->device_count) &&
+      find(library, "cuDevicePrimaryCtxGetState", all->primary_state) &&
+      find(library, "cuCtxGetCurrent", all->current_context) &&
+      find(library, "cuPointerGetAttributes", all->pointer_attributes) &&
+      find(library, "cuDeviceGetAttribute", all->device_attribute) &&
+      find(library, "cuDevicePrimaryCtxRetain", all->retain_primary) &&
+      find(library, "cuCtxPushCurrent_v2", all->push) && find(library, "cuCtxPopCurrent_v2", all->pop) &&
+      find(library, "cuStreamGetCtx", all->context_of) && find(library, "cuCtxGetDevice", all->current_device);
   (void)find(library, "cuDeviceGetUuid_v2", all->uuid);
   if (complete)
     functions_ = all;
@@ -114,6 +117,16 @@ bool Driver::has_stream_memory_operations(int device) noexcept {
          functions_->device_attribute(&has, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, device) ==
              CUDA_SUCCESS &&
          has != 0;
+}
+
+bool Driver::device_of(StreamHandle stream, int& device) noexcept {
+  CUcontext context = nullptr;
+  if (functions_ == nullptr || functions_->context_of(static_cast<CUstream>(stream), &context) != CUDA_SUCCESS ||
+      functions_->push(context) != CUDA_SUCCESS)
+    return false;
+  const bool is_known = functions_->current_device(&device) == CUDA_SUCCESS;
+  pop();
+  return is_known;
 }
 
 bool Driver::push(int device) noexcept {

@@ -42,6 +42,15 @@ bool Driver::uuid(int /*device*/, Uuid& /*uuid*/) noexcept { return false; }
 
 bool Driver::has_stream_memory_operations(int /*device*/) noexcept { return false; }
 
+bool Driver::device_of(StreamHandle stream, int& device) noexcept {
+#if HIP_VERSION >= 50600000
+  return hipStreamGetDevice(static_cast<hipStream_t>(stream), &device) == hipSuccess;
+#else  // HIP cannot be asked
+  (void)stream, (void)device;
+  return false;
+#endif
+}
+
 bool Driver::push(int device) noexcept {
   int former = 0;
   if (hipGetDevice(&former) != hipSuccess || hipSetDevice(device) != hipSuccess) return false;

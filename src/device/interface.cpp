@@ -126,7 +126,7 @@ DeviceEvent& DeviceEvent::operator=(DeviceEvent&&) noexcept = default;
 void DeviceEvent::record(Stream stream) {
   lower::Runtime& cuda = runtime();
   if (state_ == nullptr) state_ = std::make_unique<State>();
-  state_->event.record(cuda.current_device(), stream.handle);
+  state_->event.record(cuda.device_of(stream.handle), stream.handle);
 }
 
 bool DeviceEvent::is_complete() const { return state_ == nullptr || state_->event.is_complete(); }
@@ -156,7 +156,7 @@ DeviceGraph& DeviceGraph::operator=(DeviceGraph&& other) noexcept {
 DeviceGraph DeviceGraph::capture(Stream stream, const std::function<void()>& enqueue) {
   lower::Runtime& cuda = runtime();
   DeviceGraph graph;
-  graph.device_ = cuda.current_device();
+  graph.device_ = cuda.device_of(stream.handle);
   cuda.start_graph(stream.handle);
   try {
     enqueue();

@@ -126,6 +126,9 @@ class Runtime {
 
   /// A kernel has been loaded onto the current device. For test runtimes.
   virtual void load_kernel(const void* kernel);
+
+  /// The device of a stream; of the default stream the current one. Counterpart: cudaStreamGetDevice.
+  [[nodiscard]] virtual int device_of(StreamHandle stream) = 0;
 };
 
 /// The problem of a build without a runtime, and its remedy.
@@ -161,9 +164,13 @@ class Guard {
 [[nodiscard]] Runtime* built_runtime() noexcept;
 
 [[noreturn]] void throw_per_thread(std::string_view who);
+inline constexpr std::uintptr_t per_thread = 2;  ///< cudaStreamPerThread
 [[nodiscard]] inline bool is_per_thread(const Stream& stream) {
-  constexpr std::uintptr_t per_thread = 2;  // cudaStreamPerThread
   return stream.kind == StreamKind::cuda && reinterpret_cast<std::uintptr_t>(stream.handle) == per_thread;
+}
+/// Whether a stream is of no device: null, cudaStreamLegacy, cudaStreamPerThread.
+[[nodiscard]] inline bool is_default(StreamHandle stream) noexcept {
+  return reinterpret_cast<std::uintptr_t>(stream) <= per_thread;
 }
 
 /// Throws Error(invalid_argument) for cudaStreamPerThread. Its handle is another stream in each thread, and threads of

@@ -210,6 +210,11 @@ class GpuRuntime final : public Runtime {
 
   void destroy_stream(StreamHandle stream) noexcept override { ignore(TUTTI_GPU(StreamDestroy)(stream_of(stream))); }
 
+  int device_of(StreamHandle stream) override {
+    int device = 0;
+    return !is_default(stream) && Driver::instance().device_of(stream, device) ? device : current_device();
+  }
+
   EventHandle create_event() override {
     GpuEvent event = nullptr;
     TUTTI_GPU_CALL(EventCreateWithFlags, &event, TUTTI_GPU(EventDisableTiming));

@@ -20,7 +20,9 @@ ParameterSize size_of(const Parameter& parameter) {
 }
 
 /// Waits until everything on the stream is done.
-void finish(const Stream& stream) { services::wait_for_stream(device::runtime()->current_device(), stream.handle); }
+void finish(const Stream& stream) {
+  services::wait_for_stream(device::runtime()->device_of(stream.handle), stream.handle);
+}
 
 void read_back(std::byte* to, const std::byte* from, std::size_t bytes, MemoryKind memory, const Stream& stream) {
   if (memory != MemoryKind::device) {

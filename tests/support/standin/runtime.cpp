@@ -104,6 +104,7 @@ StreamHandle Runtime::create_stream() {
   note("create_stream");
   state_->has_context = true;
   Stream* stream = state_->made.emplace_back(std::make_unique<Stream>()).get();
+  stream->device = state_->current_device();
   state_->begin(*stream);
   return stream;
 }
@@ -120,6 +121,7 @@ EventHandle Runtime::create_event() {
   note("create_event");
   auto* const event = reinterpret_cast<EventHandle>(++state_->last_handle);
   state_->events[event] = {};
+  state_->event_devices[event] = state_->current_device();
   return event;
 }
 
@@ -134,6 +136,8 @@ void Runtime::record(EventHandle event, StreamHandle handle) {
   note("record");
   Stream& stream = state_->stream_of(handle);
   Mark& mark = state_->mark_of(event);
+  if (state_->event_devices.at(event) != stream.device)
+    refuse("record: the event is of another device than the stream");
   if (stream.capture != 0) {
     mark = {nullptr, &stream, stream.capture, stream.lane,
             state_->captures.at(stream.capture)->lanes[stream.lane].size()};
@@ -171,6 +175,12 @@ void Runtime::wait_event(StreamHandle handle, EventHandle event) {
     return done->load();
   };
   state_->add(stream, {"wait_event", wait, true});
+}
+
+int Runtime::device_of(StreamHandle stream) {
+  const std::lock_guard lock(state_->mutex);
+  ++state_->questions["device_of"];
+  return state_->stream_of(stream).device;
 }
 
 bool Runtime::is_idle(StreamHandle handle) {

@@ -117,6 +117,7 @@ class Runtime final : public detail::device::Runtime {
   void fill_zero(void* to, std::size_t bytes, StreamHandle stream) override;
   StreamHandle create_stream() override;
   void destroy_stream(StreamHandle stream) noexcept override;
+  int device_of(StreamHandle stream) override;
   EventHandle create_event() override;
   void destroy_event(EventHandle event) noexcept override;
   void record(EventHandle event, StreamHandle stream) override;

@@ -32,7 +32,10 @@ struct Runtime::State {
       : queues(queue_count > 0 ? queue_count : number_of("TUTTI_TEST_HARDWARE_QUEUES", 8)),
         devices(static_cast<std::size_t>(count)),
         uuids(static_cast<std::size_t>(count)) {
-    for (std::size_t i = 0; i < uuids.size(); ++i) uuids[i].fill(static_cast<unsigned char>(i + 1));
+    for (std::size_t i = 0; i < uuids.size(); ++i) {
+      uuids[i].fill(static_cast<unsigned char>(i + 1));
+      devices[i].device = static_cast<int>(i);
+    }
   }
 
   mutable std::recursive_mutex mutex;
@@ -46,6 +49,7 @@ struct Runtime::State {
   std::set<Stream*> streams;
   std::vector<std::unique_ptr<Stream>> made;
   std::map<EventHandle, Mark> events;
+  std::map<EventHandle, int> event_devices;
   std::map<std::uintptr_t, Piece> memory;
   std::vector<std::pair<MemoryKind, void*>> released;  ///< that work under way may still use
   std::map<void*, std::size_t> sizes;                  ///< of memory on the heap
@@ -73,8 +77,7 @@ struct Runtime::State {
   }
 
   Stream& stream_of(StreamHandle handle) {
-    constexpr std::uintptr_t special = 2;  // cudaStreamLegacy, cudaStreamPerThread
-    if (reinterpret_cast<std::uintptr_t>(handle) <= special) return devices[static_cast<std::size_t>(current_device())];
+    if (detail::device::is_default(handle)) return devices[static_cast<std::size_t>(current_device())];
     auto* stream = static_cast<Stream*>(handle);
     if (!streams.contains(stream) || stream->is_destroyed) refuse("no such stream");
     return *stream;

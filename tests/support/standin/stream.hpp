@@ -26,6 +26,7 @@ struct Job {
 
 struct Stream {
   std::deque<Job> jobs;
+  int device = 0;
   std::size_t queue = 0;                    ///< of the hardware, which it shares with other streams
   bool drops_first = false;                 ///< the first job, which is being called, counts as done
   std::thread thread{};                     ///< that does its work, where each has one

@@ -115,6 +115,28 @@ TEST_F(Device, EventsOrderStreamsAndTheHost) {
   EXPECT_TRUE(event.is_complete());
 }
 
+/// Another device is current: CUDA refuses to record an event of one device on a stream of another.
+TEST_F(Device, EventsAndGraphsAreOfTheDeviceOfTheirStream) {
+  set_current_device(1);
+  const DeviceStream there;
+  const DeviceMemory memory(MemoryKind::device, 4);
+  set_current_device(0);
+  DeviceEvent event;
+  for (const Stream stream : {there.stream(), Stream(StreamKind::cuda, nullptr), there.stream()}) {
+    event.record(stream);
+    event.wait();
+    EXPECT_TRUE(event.is_complete());
+  }
+  const auto graph = DeviceGraph::capture(there.stream(), [&] { clear_bytes(memory.data(), 4, there.stream()); });
+  close(there);
+  graph.launch(there.stream());
+  EXPECT_TRUE(detail::device::Traffic::of(0).is_idle());
+  EXPECT_FALSE(detail::device::Traffic::of(1).is_idle());
+  goes = true;
+  there.wait();
+  EXPECT_EQ(current_device(), 0);
+}
+
 TEST_F(Device, GraphsAreLaunchedAsNcclWork) {
   const DeviceStream stream;
   const DeviceMemory there(MemoryKind::device, 4);
