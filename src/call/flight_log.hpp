@@ -26,6 +26,8 @@ class FlightLog {
   /// Null if nothing is recorded.
   [[nodiscard]] flight::Recorder* recorder() const noexcept { return recorder_; }
   [[nodiscard]] std::uint32_t row() const noexcept { return row_; }
+  /// The number of the last collective that was called; 0: none, or nothing is recorded.
+  [[nodiscard]] std::uint32_t sequence() const noexcept { return sequence_; }
   /// The number of the collective that is called now.
   [[nodiscard]] std::uint32_t next_sequence() noexcept {
     recorder_->count(row_, ++sequence_);

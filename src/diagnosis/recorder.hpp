@@ -157,6 +157,10 @@ struct Note {
   void came_from(int source, int tag) const noexcept {
     if (recorder != nullptr) recorder->came_from(number, source, tag);
   }
+  /// Of a call that was written just now: it is the n-th collective of its communicator; 0: no collective, or unknown.
+  [[nodiscard]] std::uint32_t sequence() const noexcept {
+    return recorder != nullptr ? recorder->facts_of(number).sequence : 0;
+  }
 };
 
 /// Writes the place in the program where this thread is: that of an outstanding call, or without one that of the

@@ -142,6 +142,24 @@ TEST_F(CDevice, BlockingCallsReturnBeforeTheStreamHasComeToThem) {
   EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(every_allreduce, rank_, size_));
 }
 
+TEST_F(CDevice, NcclIsToldTheAlgorithm) {
+  OK(tutti_comm_prepare_device(comm_));
+  const Buffers buffers(size_);
+  const auto [in, out] = Buffers::given(every_allreduce, rank_, size_);
+  for (const char* algorithm : {"nccl:ring_simple", "nccl:tree"}) {
+    options_.algorithm = algorithm;
+    buffers.in.fill_on(machine().stream, bytes_of(in));
+    machine().nccl.clear_record();
+    OK(buffers.call(every_allreduce, blocking, comm_, &options_, nullptr));
+    machine().drain();
+    EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(every_allreduce, rank_, size_));
+    if (size_ == 1) continue;  // a copy
+    EXPECT_TRUE(machine().nccl.record().back().ends_with("by " + std::string(algorithm).substr(5) + ")"));
+  }
+  options_.algorithm = "nccl:pat";
+  EXPECT_EQ(buffers.call(every_allreduce, blocking, comm_, &options_, nullptr), TUTTI_ERROR_INVALID_ALGORITHM);
+}
+
 TEST_F(CDevice, TestsForTheOrderOnAStreamWithoutBlocking) {
   OK(tutti_comm_prepare_device(comm_));
   const Buffers buffers(size_);

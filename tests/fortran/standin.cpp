@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "mpi/nccl/support.hpp"
 
@@ -44,6 +45,11 @@ void standin_run() {
   if (gate()) *gate()->open = true;
   gate().reset();
   machine().drain();
+}
+
+/// Whether the last call of NCCL was told that algorithm.
+int standin_was_told(const char* algorithm) {
+  return machine().nccl.record().back().ends_with("by " + std::string(algorithm) + ")") ? 1 : 0;
 }
 
 /// Whether an expectation of the stand-ins, or of this file, was broken.

@@ -59,6 +59,10 @@ program standin_device
     end subroutine
     subroutine standin_run() bind(C)
     end subroutine
+    integer(c_int) function standin_was_told(algorithm) bind(C)
+      import
+      character(kind=c_char), intent(in) :: algorithm(*)
+    end function
     integer(c_int) function standin_failed() bind(C)
       import
     end function
@@ -97,6 +101,13 @@ program standin_device
   call tutti_allreduce(comm, x(:n), y(:n), tutti_sum, options)
   call finish(b, "allreduce")
   call expect(all(seen(:n) == [(total_of(r), r=0, n - 1)]), "allreduce")
+
+  call begin()
+  call tutti_allreduce(comm, x(:n), y(:n), tutti_sum, tutti_options(algorithm="nccl:ring_simple", &
+      stream_kind=tutti_stream_cuda, stream=standin_stream()))
+  call finish(b, "allreduce by an algorithm of NCCL's")
+  call expect(all(seen(:n) == [(total_of(r), r=0, n - 1)]), "allreduce by an algorithm of NCCL's")
+  call expect(ranks == 1 .or. standin_was_told("ring_simple" // c_null_char) == 1, "NCCL is told its algorithm")
 
   call begin()
   call tutti_bcast(comm, x(:n), ranks - 1, options)

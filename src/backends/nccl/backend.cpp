@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -40,6 +41,23 @@ Candidate direct(const Candidates& all) {
     c.forbid("NCCL reduces float8 on devices of compute capability 9.0 and more");
   // The call then stays on the stream, whatever the models say.
   c.preferred = c.can_be_chosen();
+  return c;
+}
+
+/// By NCCL's own collective, in the way that its name tells NCCL.
+Candidate told(std::string_view way, const Candidate& direct, const Machine& machine) {
+  Candidate c = direct;
+  c.preferred = false;
+  c.protocol = static_cast<std::uint8_t>(nccl::Form::told);
+  c.name = fmt::format("nccl:{}", way);
+  if (!direct.can_be_chosen())
+    c.seconds = std::numeric_limits<double>::infinity();  // behind a schedule of that name
+  else if (machine.nccl_version < nccl::version_of_call_config)
+    c.forbid(fmt::format("NCCL is told so for one call from version 2.31 on, and this is {}; {} asks for it for all",
+                         nccl::version_text(machine.nccl_version),
+                         way == nccl::zero_ctas ? "NcclOptions::cta_policy" : "the variable NCCL_ALGO"));
+  else
+    c.advise_against("NCCL chooses itself; available only by name");
   return c;
 }
 
@@ -139,9 +157,12 @@ void add_candidates(Candidates& all) {
   const Signature& signature = all.signature();
   std::vector<Candidate> own{direct(all)};
   const bool has_direct = own.front().can_be_chosen();
+  const auto told_ways = nccl::told_ways(signature.operation);
+  for (const std::string_view way : told_ways) own.push_back(told(way, own.front(), machine));
   if (tutti::combines(signature.operation)) own.push_back(wide(all));
   for (const Algorithm& algorithm : schedules::algorithms_of(signature.operation))
-    own.push_back(group(algorithm, all, has_direct));
+    if (!has_direct || std::ranges::count(told_ways, algorithm.name) == 0)
+      own.push_back(group(algorithm, all, has_direct));
   if (nccl::may_put(signature.operation)) own.push_back(put(all));
   if (machine.several_nodes)
     for (const Algorithm& algorithm : schedules::hierarchical_algorithms_of(signature.operation))

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 #include <utility>
 
 #include "backends/nccl/launch.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -16,10 +18,16 @@ using schedules::Transfer;
 /// NCCL's choices change with the length by factors of two at most.
 std::uint64_t kind_of(const Plan& plan, Windows windows) {
   const Signature& s = plan.signature;
-  const auto length = static_cast<std::uint64_t>(std::bit_width(s.count * s.type.size()));
-  const std::uint64_t places = (windows.input ? 1U : 0U) | (windows.output ? 2U : 0U);
-  return places << 40U | static_cast<std::uint64_t>(s.operation) << 32U |
-         static_cast<std::uint64_t>(s.type.kind()) << 24U | static_cast<std::uint64_t>(s.op) << 16U | length;
+  const auto length = std::bit_width(s.count * s.type.size());
+  return Hash()
+      .add(s.operation)
+      .add(s.type.kind())
+      .add(s.op)
+      .add(length)
+      .add(windows.input)
+      .add(windows.output)
+      .add(std::string_view(plan.way))
+      .value();
 }
 
 /// NCCL's calls of no elements connect nothing.

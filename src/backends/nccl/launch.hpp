@@ -15,6 +15,12 @@ namespace tutti::detail::nccl {
 
 struct Puts;
 
+/// A call of NCCL that launches work.
+struct LaunchingCall {
+  Result result;  ///< in_progress: NCCL connects, or launches in another thread
+  const char* name;
+};
+
 /// What the parts of one operation have in common.
 struct Launch {
   Comm& comm;
@@ -24,13 +30,16 @@ struct Launch {
   const Plan& plan;
   const Binding& binding;
   DeviceBuffers& buffers;
+  CallConfig config{};         ///< of its collectives, from NCCL 2.31 on
   const Puts* puts = nullptr;  ///< of a plan that puts
-};
 
-/// A call of NCCL that launches work.
-struct LaunchingCall {
-  Result result;  ///< in_progress: NCCL connects, or launches in another thread
-  const char* name;
+  /// Calls a collective of NCCL, in the form that takes a configuration where NCCL has it.
+  template <typename Plain, typename Configured, typename... Arguments>
+  [[nodiscard]] LaunchingCall collective(const char* name, Plain plain, Configured configured,
+                                         Arguments... arguments) const {
+    if (configured == nullptr) return {plain(arguments..., comm.handle(), stream), name};
+    return {configured(arguments..., comm.handle(), stream, &config), name};
+  }
 };
 
 /// The parts of one operation, each a call of NCCL and the local work before it. Nothing waits.
@@ -47,6 +56,12 @@ class Parts {
 
 /// Returns true if the input must be saved before the collective, because NCCL cannot do the operation in place.
 [[nodiscard]] bool saves_input(const Signature& signature, const Binding& binding);
+
+/// Whether a plan's name says how NCCL makes its collective.
+[[nodiscard]] inline bool is_told(const Plan& plan) { return plan.protocol == static_cast<std::uint8_t>(Form::told); }
+/// What the collectives of a plan ask of NCCL; lives no longer than the plan. number: of the call among the collectives
+/// of its communicator, 0: unknown.
+[[nodiscard]] CallConfig config_of(const Plan& plan, std::uint32_t number);
 
 /// The single collective that makes the whole call.
 [[nodiscard]] std::unique_ptr<Parts> direct_parts(const Launch& launch);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <string_view>
 #include <tutti/error.hpp>
 #include <utility>
 
@@ -26,6 +29,7 @@ class Direct final : public Parts {
   [[nodiscard]] LaunchingCall reduce();
   [[nodiscard]] LaunchingCall reduce_scatter(const Words& words, RedOp op);
   void finish() const;
+  void require_accepted(Result result) const;
   [[nodiscard]] RedOp operation(const Reduction& reduction) const;
   [[nodiscard]] std::size_t words_of(const Words& words) const { return signature_.count * words.words; }
   [[nodiscard]] std::size_t block() const { return signature_.count * signature_.type.size(); }
@@ -48,33 +52,44 @@ std::optional<LaunchingCall> Direct::next() {
   }
   if (is_barrier) return barrier();
   launch_.buffers.prepare_input(launch_.stream);
-  return tutti::combines(signature_.operation) ? reduce() : move();
+  const LaunchingCall call = tutti::combines(signature_.operation) ? reduce() : move();
+  if (is_told(launch_.plan)) require_accepted(call.result);
+  return call;
+}
+
+/// NCCL knows only now whether the devices and the network have the algorithm.
+void Direct::require_accepted(Result result) const {
+  if (result != Result::invalid_argument && result != Result::invalid_usage) return;
+  const char* said = table_.get_last_error(nullptr);
+  throw Error(ErrorCode::invalid_algorithm,
+              fmt::format("NCCL refuses algorithm '{}' here: {}; name another one, or none", launch_.plan.way,
+                          said == nullptr ? "" : said));
 }
 
 LaunchingCall Direct::barrier() {
   std::byte* word = launch_.buffers.signals();
   device::required_runtime("barrier").fill_zero(word, 1, launch_.stream);
-  return {table_.all_reduce(word, word, 1, DataType::uint8, RedOp::max, launch_.comm.handle(), launch_.stream),
-          "ncclAllReduce"};
+  return launch_.collective("ncclAllReduce", table_.all_reduce, table_.all_reduce_config, word, word, std::size_t{1},
+                            DataType::uint8, RedOp::max);
 }
 
 LaunchingCall Direct::move() {
   const Words words = words_to_move(signature_.type);
   const std::size_t n = words_of(words);
   const int root = signature_.root;
-  const CommHandle comm = launch_.comm.handle();
-  const StreamHandle stream = launch_.stream;
+  const DataType type = words.type;
   switch (signature_.operation) {
     case Operation::bcast:
-      return {table_.broadcast(recv_, recv_, n, words.type, root, comm, stream), "ncclBroadcast"};
+      return launch_.collective("ncclBroadcast", table_.broadcast, table_.broadcast_config, recv_, recv_, n, type,
+                                root);
     case Operation::allgather:
-      return {table_.all_gather(send_, recv_, n, words.type, comm, stream), "ncclAllGather"};
+      return launch_.collective("ncclAllGather", table_.all_gather, table_.all_gather_config, send_, recv_, n, type);
     case Operation::alltoall:
-      return {table_.all_to_all(send_, recv_, n, words.type, comm, stream), "ncclAlltoAll"};
+      return launch_.collective("ncclAlltoAll", table_.all_to_all, table_.all_to_all_config, send_, recv_, n, type);
     case Operation::gather:
-      return {table_.gather(send_, recv_, n, words.type, root, comm, stream), "ncclGather"};
+      return launch_.collective("ncclGather", table_.gather, table_.gather_config, send_, recv_, n, type, root);
     case Operation::scatter:
-      return {table_.scatter(send_, recv_, n, words.type, root, comm, stream), "ncclScatter"};
+      return launch_.collective("ncclScatter", table_.scatter, table_.scatter_config, send_, recv_, n, type, root);
     default:
       throw Error(ErrorCode::internal, "NCCL has no collective for this operation");
   }
@@ -90,14 +105,14 @@ LaunchingCall Direct::reduce() {
   if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call requires");
   const Words& words = reduction->words;
   const RedOp op = operation(*reduction);
-  const CommHandle comm = launch_.comm.handle();
-  const StreamHandle stream = launch_.stream;
+  const std::size_t n = words_of(words);
   switch (signature_.operation) {
     case Operation::allreduce:
-      return {table_.all_reduce(send_, recv_, words_of(words), words.type, op, comm, stream), "ncclAllReduce"};
+      return launch_.collective("ncclAllReduce", table_.all_reduce, table_.all_reduce_config, send_, recv_, n,
+                                words.type, op);
     case Operation::reduce:
-      return {table_.reduce(send_, recv_, words_of(words), words.type, op, signature_.root, comm, stream),
-              "ncclReduce"};
+      return launch_.collective("ncclReduce", table_.reduce, table_.reduce_config, send_, recv_, n, words.type, op,
+                                signature_.root);
     default:
       return reduce_scatter(words, op);
   }
@@ -107,8 +122,8 @@ LaunchingCall Direct::reduce() {
 LaunchingCall Direct::reduce_scatter(const Words& words, RedOp op) {
   result_ = recv_;
   if (launch_.binding.in_place) result_ = recv_ + static_cast<std::size_t>(launch_.rank) * block();
-  return {table_.reduce_scatter(send_, result_, words_of(words), words.type, op, launch_.comm.handle(), launch_.stream),
-          "ncclReduceScatter"};
+  return launch_.collective("ncclReduceScatter", table_.reduce_scatter, table_.reduce_scatter_config, send_, result_,
+                            words_of(words), words.type, op);
 }
 
 void Direct::finish() const {
@@ -120,6 +135,18 @@ void Direct::finish() const {
 
 bool saves_input(const Signature& signature, const Binding& binding) {
   return signature.operation == Operation::alltoall && binding.in_place;
+}
+
+CallConfig config_of(const Plan& plan, std::uint32_t number) {
+  CallConfig config;
+  config.profiler_tag = number;
+  if (!is_told(plan)) return config;
+  const char* told = plan.way.c_str() + std::string_view("nccl:").size();
+  if (told == zero_ctas)
+    config.cta_policy = static_cast<int>(CtaPolicy::zero);
+  else
+    config.selection = told;
+  return config;
 }
 
 std::unique_ptr<Parts> direct_parts(const Launch& launch) { return std::make_unique<Direct>(launch); }

@@ -70,15 +70,15 @@ class Wide final : public Parts {
   }
 
   [[nodiscard]] LaunchingCall first_call() {
-    CommHandle comm = launch_.comm.handle();
+    constexpr DataType type = DataType::float32;
     if (parts_.block > 0)
-      return {table_.reduce_scatter(wide_, mine(), parts_.block, DataType::float32, op(), comm, launch_.stream),
-              "ncclReduceScatter"};
+      return launch_.collective("ncclReduceScatter", table_.reduce_scatter, table_.reduce_scatter_config, wide_, mine(),
+                                parts_.block, type, op());
     if (signature_.operation == Operation::reduce)
-      return {table_.reduce(wide_, wide_, parts_.count, DataType::float32, op(), signature_.root, comm, launch_.stream),
-              "ncclReduce"};
-    return {table_.all_reduce(wide_, wide_, parts_.count, DataType::float32, op(), comm, launch_.stream),
-            "ncclAllReduce"};
+      return launch_.collective("ncclReduce", table_.reduce, table_.reduce_config, wide_, wide_, parts_.count, type,
+                                op(), signature_.root);
+    return launch_.collective("ncclAllReduce", table_.all_reduce, table_.all_reduce_config, wide_, wide_, parts_.count,
+                              type, op());
   }
 
   /// Each rank rounds its block, so that half of the bytes travel in the narrow type, and all ranks get the same bits.
@@ -86,9 +86,8 @@ class Wide final : public Parts {
     std::byte* own = gathered() + static_cast<std::size_t>(launch_.rank) * parts_.block * unit();
     narrow(mine(), parts_.block, own);
     const Words words = words_to_move(signature_.type);
-    return {table_.all_gather(own, gathered(), parts_.block * words.words, words.type, launch_.comm.handle(),
-                              launch_.stream),
-            "ncclAllGather"};
+    return launch_.collective("ncclAllGather", table_.all_gather, table_.all_gather_config, own, gathered(),
+                              parts_.block * words.words, words.type);
   }
 
   void narrow_result() {

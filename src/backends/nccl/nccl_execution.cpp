@@ -147,9 +147,16 @@ void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
   }
 }
 
+/// Among the collectives of the communicator, as the flight recorder has it: of a request its own, else the last one.
+std::uint32_t NcclExecution::number() const noexcept {
+  const std::uint32_t own = note().sequence();
+  return own != 0 ? own : comm().flight.sequence();
+}
+
 nccl::Launch NcclExecution::launch_of(DeviceBuffers& buffers, StreamHandle stream) const {
   const Context& c = comm();
-  return {state_of(c).comm(), c.rank, c.size, stream, *plan_, binding_, buffers, puts_.get()};
+  const nccl::CallConfig config = nccl::config_of(*plan_, number());
+  return {state_of(c).comm(), c.rank, c.size, stream, *plan_, binding_, buffers, config, puts_.get()};
 }
 
 void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
@@ -245,7 +252,10 @@ void NcclExecution::leave_blocks() noexcept {
     retire_later(after(), std::exchange(buffers_, {}));
 }
 
-void NcclExecution::rethrow_named(const Error& error) const {
+/// A refusal of the algorithm, on a communicator that blocks, leaves NCCL as it was before the call.
+void NcclExecution::rethrow_named(const Error& error) {
+  const bool is_refusal = error.code() == ErrorCode::invalid_algorithm;
+  if (is_refusal && state_of(comm()).comm().is_blocking()) is_under_way_ = false;
   throw Error(error.code(), fmt::format("{}, {}: {}", name(), comm().describe(), error.what()));
 }
 

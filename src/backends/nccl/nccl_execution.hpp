@@ -52,12 +52,13 @@ class NcclExecution final : public Execution {
   void launch(DeviceBuffers& buffers, device::StreamHandle stream);
   void start_launch(DeviceBuffers& buffers, device::StreamHandle stream);
   [[nodiscard]] bool has_launched() const;
+  [[nodiscard]] std::uint32_t number() const noexcept;
   [[nodiscard]] nccl::Launch launch_of(DeviceBuffers& buffers, device::StreamHandle stream) const;
   [[nodiscard]] const std::shared_ptr<const device::Event>& after() const noexcept;
   void look_for_capture(device::StreamHandle stream);
   void watch(device::StreamHandle stream);
   void leave_blocks() noexcept;
-  [[noreturn]] void rethrow_named(const Error& error) const;
+  [[noreturn]] void rethrow_named(const Error& error);
 
   std::shared_ptr<const Plan> plan_;
   Binding binding_;

@@ -138,6 +138,34 @@ bool is_direct(const Signature& signature, int version) {
   }
 }
 
+/// As NCCL 2.32 has them. What it cannot do with the devices at hand it refuses at the call.
+std::span<const std::string_view> told_ways(Operation operation) {
+  static constexpr std::string_view allreduce[] = {
+      "ring",        "ring_ll",        "ring_ll128",    "ring_simple", "tree",        "tree_ll",  "tree_ll128",
+      "tree_simple", "collnet_direct", "collnet_chain", "nvls",        "nvls_simple", "nvlstree", "symk"};
+  static constexpr std::string_view gathering[] = {"ring", "ring_ll", "ring_ll128", "ring_simple", "collnet_direct",
+                                                   "nvls", "pat",     "symk",       zero_ctas};
+  static constexpr std::string_view rings[] = {"ring", "ring_ll", "ring_ll128", "ring_simple"};
+  static constexpr std::string_view copies[] = {zero_ctas};
+  switch (operation) {
+    case Operation::allreduce:
+      return allreduce;
+    case Operation::allgather:
+      return gathering;
+    case Operation::reduce_scatter_block:
+      return std::span(gathering).first(std::size(gathering) - 1);
+    case Operation::bcast:
+    case Operation::reduce:
+      return rings;
+    case Operation::alltoall:
+    case Operation::gather:
+    case Operation::scatter:
+      return copies;
+    default:
+      return {};
+  }
+}
+
 bool reduces_float8(const Signature& signature) {
   return tutti::combines(signature.operation) &&
          (signature.type == DatatypeKind::float8_e4m3 || signature.type == DatatypeKind::float8_e5m2);

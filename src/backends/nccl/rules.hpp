@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tutti/datatype.hpp>
@@ -46,11 +47,19 @@ enum class Form : std::uint8_t {
   direct = 0,  ///< one collective
   wide = 1,    ///< in float32 between kernels that widen and round
   put = 2,     ///< pieces that are put into the windows of their receivers
+  told = 3,    ///< one collective, by the algorithm or the engines that the name of the way says
 };
 
-/// Returns true if NCCL can reduce in float32 what is rounded once: 16-bit floats, where kernels convert them.
+/// The ways in which NCCL can be told to make its collective of a call, from NCCL 2.31 on: the names of its algorithms
+/// in `algSelection`, each of which stands for all that begin with it ("ring": ring_ll, ring_ll128 and ring_simple),
+/// and zero_ctas. Empty where it makes none of the calls of that operation.
+[[nodiscard]] std::span<const std::string_view> told_ways(Operation operation);
+/// No thread blocks, but copy engines, where NCCL can: between devices with NVLink, into memory in windows.
+inline constexpr std::string_view zero_ctas = "zero_ctas";
+
 /// Whether NCCL would have to reduce numbers of 8 bits.
 [[nodiscard]] bool reduces_float8(const Signature& signature);
+/// Returns true if NCCL can reduce in float32 what is rounded once: 16-bit floats, where kernels convert them.
 [[nodiscard]] bool can_widen(const Signature& signature, bool has_kernels);
 
 /// Returns true if a schedule can run as NCCL groups of send and recv ("nccl:pairwise"), with the local work on the

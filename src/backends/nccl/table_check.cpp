@@ -104,6 +104,22 @@ static_assert(offsetof(SignalWait, index) == offsetof(ncclWaitSignalDesc_t, sigI
 static_assert(offsetof(SignalWait, context) == offsetof(ncclWaitSignalDesc_t, ctx));
 #endif
 
+#if NCCL_VERSION_CODE >= 23100
+static_assert(alignof(CallConfig) == alignof(ncclCollConfig_t) && sizeof(CallConfig) <= sizeof(ncclCollConfig_t));
+static_assert(offsetof(CallConfig, version) == offsetof(ncclCollConfig_t, version));
+static_assert(offsetof(CallConfig, extensions) == offsetof(ncclCollConfig_t, ext));
+static_assert(offsetof(CallConfig, min_ctas) == offsetof(ncclCollConfig_t, minCTAs));
+static_assert(offsetof(CallConfig, cga_cluster_size) == offsetof(ncclCollConfig_t, cgaClusterSize));
+static_assert(offsetof(CallConfig, selection) == offsetof(ncclCollConfig_t, algSelection));
+static_assert(offsetof(CallConfig, forces_selection) == offsetof(ncclCollConfig_t, forceAlgSelection));
+static_assert(offsetof(CallConfig, cta_policy) == offsetof(ncclCollConfig_t, CTAPolicy));
+static_assert(offsetof(CallConfig, profiler_tag) == offsetof(ncclCollConfig_t, userProfilerTag));
+[[maybe_unused]] constexpr ncclCollConfig_t their_call = NCCL_COLLCONFIG_INITIALIZER;
+static_assert(CallConfig{}.magic == their_call.magic && CallConfig{}.version <= their_call.version);
+static_assert(CallConfig{}.forces_selection == their_call.forceAlgSelection);
+static_assert(CallConfig{}.cta_policy == their_call.CTAPolicy);
+#endif
+
 /// NCCL's types in this library's spelling.
 template <typename T>
 struct Ours {
@@ -141,6 +157,9 @@ TUTTI_OURS(ncclWindow_t, WindowHandle)
 TUTTI_OURS(ncclCommProperties_t, Properties)
 TUTTI_OURS(ncclWaitSignalDesc_t, SignalWait)
 #endif
+#if NCCL_VERSION_CODE >= 23100
+TUTTI_OURS(ncclCollConfig_t, CallConfig)
+#endif
 #undef TUTTI_OURS
 
 /// Stands for a function that an old header lacks.
@@ -169,6 +188,16 @@ extern const Absent absent;
 #define ncclPutSignal absent
 #define ncclSignal absent
 #define ncclWaitSignal absent
+#endif
+#if NCCL_VERSION_CODE < 23100
+#define ncclAllReduceConfig absent
+#define ncclReduceConfig absent
+#define ncclBroadcastConfig absent
+#define ncclAllGatherConfig absent
+#define ncclReduceScatterConfig absent
+#define ncclAlltoAllConfig absent
+#define ncclGatherConfig absent
+#define ncclScatterConfig absent
 #endif
 
 template <typename Header, typename List>

@@ -73,6 +73,22 @@ struct Config {
   static constexpr std::size_t size_of_21800 = 48;
 };
 
+/// ncclCollConfig_t of 2.31, which newer ones begin with: what one call of a collective asks for.
+struct CallConfig {
+  std::size_t size = sizeof(CallConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 23100;
+  void* extensions = nullptr;  ///< of other vendors
+  int min_ctas = unset;
+  int max_ctas = unset;
+  int nvls_ctas = unset;
+  int cga_cluster_size = unset;
+  const char* selection = nullptr;  ///< the algorithms that NCCL may take, as rules.hpp has them; null: any
+  int forces_selection = 1;         ///< NCCL refuses the call if it can take none of them
+  int cta_policy = unset;
+  std::uint64_t profiler_tag = 0;  ///< NCCL's plugins of profilers see it; NCCL has the values with the highest bit
+};
+
 /// ncclCommProperties_t of 2.30: `version` says how much of it NCCL fills in.
 struct Properties {
   std::size_t size = sizeof(Properties);
@@ -110,6 +126,7 @@ inline constexpr int version_of_long_config = 22700;    ///< Config has all memb
 inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
 inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
 inline constexpr int version_of_puts = 23000;           ///< ncclPutSignal, and a query whether the ranks can put
+inline constexpr int version_of_call_config = 23100;    ///< ncclAllReduceConfig and its like
 inline constexpr int version_of_several_ranks = 23003;  ///< several ranks per GPU, with NCCL_MULTI_RANK_GPU_ENABLE=1
 
 }  // namespace tutti::detail::nccl

@@ -59,7 +59,7 @@ class Step {
   Options options_{};
 };
 
-const char* const algorithms_in_graphs[] = {"nccl:direct", "nccl:scatter_allgather", "nccl:ring"};
+const char* const algorithms_in_graphs[] = {"nccl:direct", "nccl:scatter_allgather", "nccl:recursive_doubling"};
 
 TEST(Graphs, ABlockingCallIsLaunchedAgainAndAgain) {
   const Communicator& comm = device_communicators().front();

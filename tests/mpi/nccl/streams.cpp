@@ -52,7 +52,7 @@ TEST(Streams, ManyOperationsOutstanding) {
   std::vector<Request> requests;
   for (std::size_t k = 0; k < many; ++k) {
     memory[k]->fill_on(machine().stream, ints(count, static_cast<int>(k + 1) * (comm.rank() + 1)));
-    options.algorithm = k % 3 == 0 ? "nccl:scatter_allgather" : k % 3 == 1 ? "" : "nccl:ring";
+    options.algorithm = k % 3 == 0 ? "nccl:scatter_allgather" : k % 3 == 1 ? "" : "nccl:recursive_doubling";
     requests.push_back(iallreduce(comm, in_place, device_buffer(*memory[k], DatatypeKind::int32), sum, options));
   }
   for (std::size_t k = many; k-- > 0;) {

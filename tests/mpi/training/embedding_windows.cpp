@@ -150,6 +150,21 @@ TEST_F(EmbeddingWindows, ResultsAreThoseOfMessages) {
   }
 }
 
+/// Where the communicator leaves the thread blocks to the program.
+TEST_F(EmbeddingWindows, CopyEnginesMakeTheExchange) {
+  for (const CtaPolicy policy : {CtaPolicy::standard, CtaPolicy::zero}) {
+    CommunicatorOptions options;
+    options.nccl.cta_policy = policy;
+    const Communicator own = Communicator::duplicate(MPI_COMM_WORLD, options);
+    Exercise exercise(own, made(), even_plan());
+    const int before = machine().nccl.copied();
+    exercise.step(1, "by copy engines");
+    machine().drain();
+    const bool is_copied = policy == CtaPolicy::zero && has_windows() && has_collectives();
+    EXPECT_EQ(machine().nccl.copied() - before, is_copied ? 2 : 0);
+  }
+}
+
 /// On one rank NCCL has no memory for the pieces' side, which is part of each exchange.
 TEST_F(EmbeddingWindows, WithoutNcclsMemoryOnARankNothingIsInWindows) {
   if (!has_windows()) GTEST_SKIP() << "nothing is registered";

@@ -107,4 +107,22 @@ int Nccl::launched_in_windows() const {
   return state_->launched_in_windows;
 }
 
+int Nccl::copied() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->copied;
+}
+
+std::uint64_t Nccl::last_tag() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->last_tag;
+}
+
+void Nccl::set_missing(const std::string& algorithm, bool is_missing) {
+  const std::lock_guard lock(state_->mutex);
+  if (is_missing)
+    state_->missing.insert(algorithm);
+  else
+    state_->missing.erase(algorithm);
+}
+
 }  // namespace tutti::standin

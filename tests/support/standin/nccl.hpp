@@ -39,7 +39,8 @@ class Nccl {
   void install();
   [[nodiscard]] const detail::nccl::Table& table() const;
   /// The calls but get_async_error and get_…_error, as "group_start()", "send(count=4, float32, peer=1)",
-  /// "all_reduce(count=4, float32, sum)", "broadcast(count=4, uint8, root=0)", "comm_init_rank_config(size=2, rank=0)".
+  /// "all_reduce(count=4, float32, sum)", "broadcast(count=4, uint8, root=0)", "all_gather(count=4, uint8, by ring)",
+  /// "comm_init_rank_config(size=2, rank=0)".
   [[nodiscard]] const std::vector<std::string>& record() const;
   void clear_record();
   /// The configuration of the last init, and the name in it.
@@ -77,6 +78,12 @@ class Nccl {
   void forbid_shared_devices();
   /// Collectives launched so far whose buffers both lie in windows.
   [[nodiscard]] int launched_in_windows() const;
+  /// Collectives that copy engines have made: into windows, where the communicator or the call takes no thread blocks.
+  [[nodiscard]] int copied() const;
+  /// What the last collective with a configuration told the profiler.
+  [[nodiscard]] std::uint64_t last_tag() const;
+  /// NCCL has not that algorithm on these devices, or has it again.
+  void set_missing(const std::string& algorithm, bool is_missing);
   /// Whether the communicators can put into windows, as a query of their properties answers.
   void set_host_rma(bool can);
   /// A broken rule is only written down.

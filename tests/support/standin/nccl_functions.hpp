@@ -14,6 +14,10 @@ void set_one_sided_functions(detail::nccl::Table& table);
 
 /// A call of an operation on a stream, alone or in this thread's group.
 [[nodiscard]] Result submit(CommHandle handle, Operation operation, StreamHandle stream);
+/// What this thread tells the next calls of collectives; null: nothing.
+void set_told(const detail::nccl::CallConfig* config);
+/// Writes into a collective what the thread tells it. Refuses what NCCL would not know, or lacks here.
+[[nodiscard]] Result tell(NcclState& state, Operation& operation);
 /// What is wrong with a one-sided operation, as a broken rule.
 [[nodiscard]] Result check_one_sided(NcclState& state, const NcclComm& comm, const Operation& operation);
 /// Lets the pieces and signals that other ranks have sent arrive in the windows of all communicators. Any thread.

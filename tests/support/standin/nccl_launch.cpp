@@ -64,6 +64,7 @@ void Launch::note_places(const Operation& o) {
   const std::size_t in = place_of(o.in);
   const std::size_t out = place_of(o.out);
   if (in > 0 && out > 0) ++comm_->state->launched_in_windows;
+  if (out > 0 && o.may_be_copies() && (o.takes_no_ctas || comm_->takes_no_ctas)) ++comm_->state->copied;
   if (o.kind == Operation::Kind::all_reduce || o.kind == Operation::Kind::all_to_all)
     layout_ = (layout_ * 31 + in) * 31 + out;
 }

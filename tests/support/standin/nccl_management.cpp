@@ -56,6 +56,8 @@ Result check_config(NcclState& state, const Config* config, const std::string& c
   return Result::success;
 }
 
+bool takes_no_ctas(const Config& config) { return config.size >= sizeof(Config) && config.cta_policy == 2; }
+
 void note_config(NcclState& state, const Config& config) {
   state.last_config = config;
   state.last_name = config.size >= sizeof(Config) && config.comm_name != nullptr ? config.comm_name : "";
@@ -88,6 +90,7 @@ Result init(CommHandle* made, int size, const UniqueId& id, int rank, Config* co
   NcclComm& one = *comm;
   one.is_blocking = config->blocking != 0;
   one.shares = config->split_share == 1;
+  one.takes_no_ctas = takes_no_ctas(*config);
   one.device = device;
   note_config(state, *config);
   *made = &one;
@@ -260,6 +263,7 @@ void end_split(NcclComm& whole) {
   part->device = whole.device;
   part->members = split->members(whole.members);
   part->shares = split->config.split_share == 1;
+  part->takes_no_ctas = takes_no_ctas(split->config);
   if (whole.shares) part->family_is_aborted = whole.family_is_aborted;
   note_config(*whole.state, split->config);
   *split->made = part.get();

@@ -108,6 +108,7 @@ Result submit(CommHandle handle, Operation o, StreamHandle stream) {
   Result result = Result::success;
   {
     const std::lock_guard lock(state.mutex);
+    const Result accepted = tell(state, o);
     std::string arguments = o.text();
     arguments = arguments.substr(o.name().size() + 1);
     arguments.pop_back();
@@ -116,6 +117,8 @@ Result submit(CommHandle handle, Operation o, StreamHandle stream) {
     comm = state.ready(handle, o.name());
     if (ordered)
       result = *ordered;
+    else if (accepted != Result::success)
+      result = accepted;
     else if (comm == nullptr)
       result = Result::invalid_usage;
     else if (comm->error != Result::success)
@@ -223,6 +226,23 @@ Result destroy_op(RedOp op, CommHandle handle) {
 
 }  // namespace
 
+namespace {
+
+/// A function of the table that takes a configuration: the one without, while the thread tells it.
+template <auto plain>
+struct Told;
+template <typename... Arguments, Result (*plain)(Arguments...)>
+struct Told<plain> {
+  static Result call(Arguments... arguments, const detail::nccl::CallConfig* config) {
+    set_told(config);
+    const Result result = plain(arguments...);
+    set_told(nullptr);
+    return result;
+  }
+};
+
+}  // namespace
+
 void set_operation_functions(detail::nccl::Table& table) {
   table.group_start = group_start;
   table.group_end = group_end;
@@ -236,6 +256,14 @@ void set_operation_functions(detail::nccl::Table& table) {
   table.all_to_all = all_to_all;
   table.gather = gather;
   table.scatter = scatter;
+  table.all_reduce_config = Told<all_reduce>::call;
+  table.reduce_config = Told<reduce>::call;
+  table.broadcast_config = Told<broadcast>::call;
+  table.all_gather_config = Told<all_gather>::call;
+  table.reduce_scatter_config = Told<reduce_scatter>::call;
+  table.all_to_all_config = Told<all_to_all>::call;
+  table.gather_config = Told<gather>::call;
+  table.scatter_config = Told<scatter>::call;
   table.red_op_create_pre_mul_sum = create_pre_mul_sum;
   table.red_op_destroy = destroy_op;
 }

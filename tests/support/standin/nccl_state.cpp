@@ -22,6 +22,8 @@ std::string Operation::text() const {
   if (!is_collective()) all += ", peer=" + std::to_string(peer);
   if (kind == Kind::reduce || kind == Kind::broadcast || kind == Kind::gather || kind == Kind::scatter)
     all += ", root=" + std::to_string(peer);
+  if (!selection.empty()) all += ", by " + selection;
+  if (takes_no_ctas) all += ", without ctas";
   return all + ")";
 }
 

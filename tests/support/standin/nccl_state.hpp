@@ -64,6 +64,9 @@ struct Operation {
   WindowHandle window = nullptr;
   std::size_t offset = 0;                         ///< in the window
   std::vector<detail::nccl::SignalWait> waits{};  ///< for whose signals
+  std::string selection{};                        ///< of a collective that is told its algorithm
+  bool takes_no_ctas = false;                     ///< the same, of copy engines
+  [[nodiscard]] bool may_be_copies() const { return kind == Kind::all_gather || kind >= Kind::all_to_all; }
   [[nodiscard]] bool is_one_sided() const { return kind <= Kind::wait_signal; }
   [[nodiscard]] bool is_collective() const { return kind > Kind::recv; }
   [[nodiscard]] bool reduces() const {
@@ -132,6 +135,7 @@ struct NcclComm {
   std::unique_ptr<Exchange> connecting{};  ///< of a first launch, which stays in progress until the peers launch too
   std::unique_ptr<NcclSplit> splitting{};
   bool shares = false;                                                      ///< resources, with parts
+  bool takes_no_ctas = false;                                               ///< where copy engines can do the work
   std::shared_ptr<bool> family_is_aborted = std::make_shared<bool>(false);  ///< of those that share resources
   std::pair<WindowHandle*, WindowHandle> window{};                          ///< what comes when `looks` is over
   bool is_busy = false;                                                     ///< anything above is awaited
@@ -196,6 +200,9 @@ struct NcclState {
   std::string last_error{};
   int in_flight = 0;
   int launched_in_windows = 0;  ///< collectives with both buffers there
+  int copied = 0;               ///< collectives that copy engines make
+  std::uint64_t last_tag = 0;
+  std::set<std::string> missing{};  ///< algorithms that NCCL refuses
   std::size_t questions = 0;
   detail::nccl::Config last_config{};  ///< of the last init
   std::string last_name{};

@@ -52,7 +52,7 @@ TEST_P(Versions, HaveTheFunctionsOfTheirTime) {
 #undef TUTTI_NCCL_FUNCTION
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Versions, ::testing::Values(21800, 21903, 22703, 22809, 23007));
+INSTANTIATE_TEST_SUITE_P(Table, Versions, ::testing::Values(21800, 21903, 22703, 22809, 23007, 23102, 23203));
 
 TEST(Table, TheVariableOfLaunchOrderIsTheUsers) {
   unsetenv("NCCL_LAUNCH_ORDER_IMPLICIT");

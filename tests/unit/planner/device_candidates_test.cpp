@@ -165,6 +165,49 @@ TEST(DeviceCandidates, PutsAreForPersistentCallsByNameFromNccl230On) {
   EXPECT_THROW((void)make_plan(uniform, gpus(4, 23007)), Error);
 }
 
+std::string refusal_of(const Signature& call, const Machine& machine) {
+  try {
+    return "planned: " + make_plan(call, machine)->way;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_algorithm);
+    return error.what();
+  }
+}
+
+TEST(DeviceCandidates, NcclIsToldItsAlgorithmByNameFrom231On) {
+  constexpr int today = 23203;
+  const std::pair<Operation, const char*> calls[] = {{Operation::allreduce, "nccl:ring"},
+                                                     {Operation::allreduce, "nccl:tree_ll128"},
+                                                     {Operation::allgather, "nccl:pat"},
+                                                     {Operation::bcast, "nccl:ring_simple"},
+                                                     {Operation::alltoall, "nccl:zero_ctas"}};
+  for (const auto& [operation, name] : calls) {
+    Signature call = signature(operation, 100);
+    EXPECT_EQ(make_plan(call, gpus(4, today))->way, "nccl:direct") << "nobody asked for more";
+    call.algorithm = "nccl";
+    EXPECT_EQ(make_plan(call, gpus(4, today))->way, "nccl:direct");
+    call.algorithm = name;
+    EXPECT_EQ(make_plan(call, gpus(4, today))->way, name);
+    EXPECT_EQ(make_plan(call, gpus(4, today))->algorithm, nullptr) << "a schedule of that name";
+    EXPECT_THAT(refusal_of(call, gpus(4, 23007)), HasSubstr("from version 2.31 on, and this is 2.30.7"));
+  }
+}
+
+TEST(DeviceCandidates, ACallThatNcclDoesNotMakeHasTheSchedulesName) {
+  Signature call = signature(Operation::allreduce, 100);
+  call.reproducible = true;
+  call.algorithm = "nccl:tree";
+  EXPECT_THAT(refusal_of(call, gpus(4, 23203)), HasSubstr("its result differs"));
+  call.reproducible = false;
+  call.type = DatatypeKind::int16;
+  call.algorithm = "nccl:ring";
+  for (const int version : {22809, 23203})
+    EXPECT_NE(make_plan(call, gpus(4, version))->algorithm, nullptr) << "NCCL has no 16-bit integers";
+  call.type = DatatypeKind::int32;
+  const auto all = candidates(call, gpus(4, 23203));
+  EXPECT_EQ(std::ranges::count(all, "nccl:ring", &Candidate::name), 1);
+}
+
 TEST(DeviceCandidates, WithoutKernelsReductionsThatNcclLacksAreStaged) {
   Machine machine = gpus(4);
   machine.device_kernels = false;
