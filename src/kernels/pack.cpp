@@ -75,8 +75,16 @@ void copy_row(std::byte* to, std::ptrdiff_t to_step, const std::byte* from, std:
       return copy_elements<4>(to, to_step, from, from_step, n);
     case 8:
       return copy_elements<8>(to, to_step, from, from_step, n);
+    case 12:
+      return copy_elements<12>(to, to_step, from, from_step, n);
     case 16:
       return copy_elements<16>(to, to_step, from, from_step, n);
+    case 24:
+      return copy_elements<24>(to, to_step, from, from_step, n);
+    case 32:
+      return copy_elements<32>(to, to_step, from, from_step, n);
+    case 64:
+      return copy_elements<64>(to, to_step, from, from_step, n);
     default:
       return copy_any(to, to_step, from, from_step, n, unit);
   }

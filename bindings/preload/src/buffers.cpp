@@ -2,10 +2,13 @@
 #include "buffers.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
+
+#include "kernels/pack.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -59,28 +62,57 @@ void in_pieces(std::size_t count, std::size_t size, const Work& work) {
   }
 }
 
-std::byte* element_at(const void* address, std::size_t i, MPI_Datatype type) {
-  return writable(address) + static_cast<std::ptrdiff_t>(i) * type_of(type)->extent;
+/// Calls copy(layout, unit, address of the first unit) if the elements are a grid.
+template <typename Copy>
+bool by_grid(const Elements& elements, const Copy& copy) {
+  const auto& grid = elements.facts->grid;
+  if (!grid) return false;
+  const auto layout = grid->layout.repeated(elements.count);
+  copy(layout.get(), grid->unit, elements.address + grid->offset);
+  return true;
+}
+
+std::byte* element_at(const Elements& elements, std::size_t i) {
+  return elements.address + static_cast<std::ptrdiff_t>(i) * elements.facts->extent;
+}
+
+void pack_by_mpi(const Elements& all, std::byte* bytes, std::size_t size) {
+  in_pieces(all.count, size, [&](std::size_t first, int now, std::size_t place, std::size_t piece) {
+    const std::byte* from = element_at(all, first);
+    if (needs_message(from, piece))
+      return copy_by_message(from, now, all.type, bytes + place, 1, PackedBytes(piece).get());
+    int position = 0;
+    PMPI_Pack(from, now, all.type, bytes + place, static_cast<int>(piece), &position, MPI_COMM_SELF);
+  });
+}
+
+void unpack_by_mpi(const std::byte* bytes, std::size_t size, const Elements& all) {
+  in_pieces(all.count, size, [&](std::size_t first, int now, std::size_t place, std::size_t piece) {
+    std::byte* to = element_at(all, first);
+    if (needs_message(to, piece)) return copy_by_message(bytes + place, 1, PackedBytes(piece).get(), to, now, all.type);
+    int position = 0;
+    PMPI_Unpack(bytes + place, static_cast<int>(piece), &position, to, now, all.type, MPI_COMM_SELF);
+  });
 }
 
 }  // namespace
 
-void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size) {
-  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, std::size_t piece) {
-    const std::byte* from = element_at(address, first, type);
-    if (needs_message(from, piece)) return copy_by_message(from, now, type, bytes + place, 1, PackedBytes(piece).get());
-    int position = 0;
-    PMPI_Pack(from, now, type, bytes + place, static_cast<int>(piece), &position, MPI_COMM_SELF);
+void pack(const Elements& from, std::byte* bytes, std::size_t size) {
+  if (size == 0) return;
+  const bool is_done = by_grid(from, [&](const tutti::detail::Grid* grid, std::size_t unit, const std::byte* first) {
+    if (grid != nullptr) return kernels::pack(*grid, unit, first, bytes);
+    std::memcpy(bytes, first, size);
   });
+  if (!is_done) pack_by_mpi(from, bytes, size);
 }
 
-void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t count, MPI_Datatype type) {
-  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, std::size_t piece) {
-    std::byte* to = element_at(address, first, type);
-    if (needs_message(to, piece)) return copy_by_message(bytes + place, 1, PackedBytes(piece).get(), to, now, type);
-    int position = 0;
-    PMPI_Unpack(bytes + place, static_cast<int>(piece), &position, to, now, type, MPI_COMM_SELF);
+void unpack(const std::byte* bytes, std::size_t size, const Elements& to) {
+  if (size == 0) return;
+  const bool is_done = by_grid(to, [&](const tutti::detail::Grid* grid, std::size_t unit, std::byte* first) {
+    if (grid != nullptr) return kernels::unpack(*grid, unit, bytes, grid->elements, first);
+    std::memcpy(first, bytes, size);
   });
+  if (!is_done) unpack_by_mpi(bytes, size, to);
 }
 
 tutti::detail::ScratchPool& PackedMemory::pool() {
@@ -89,9 +121,9 @@ tutti::detail::ScratchPool& PackedMemory::pool() {
 }
 
 Bytes::Bytes(const void* address, std::size_t count, MPI_Datatype handle, const Type& type)
-    : user_(writable(address)), count_(count), size_(count * type.size), is_dense_(type.is_dense || size_ == 0) {
+    : user_{writable(address), count, &type, handle}, size_(count * type.size), is_dense_(type.is_dense || size_ == 0) {
   if (is_dense_) return;
-  type_ = HeldType(handle);
+  held_ = HeldType(handle);
   copy_ = PackedMemory(size_);
 }
 
@@ -102,15 +134,15 @@ Bytes Bytes::in_place() {
 }
 
 void Bytes::read() {
-  if (!is_dense_) pack(user_, count_, type_.get(), copy_.data(), size_);
+  if (!is_dense_) pack(user_, copy_.data(), size_);
 }
 void Bytes::write() const {
-  if (!is_dense_) unpack(copy_.data(), size_, user_, count_, type_.get());
+  if (!is_dense_) unpack(copy_.data(), size_, user_);
 }
 
 Buffer Bytes::buffer() const {
   if (is_in_place_) return tutti::in_place;
-  return {is_dense_ ? user_ : copy_.data(), size_, byte};
+  return {is_dense_ ? user_.address : copy_.data(), size_, byte};
 }
 
 Blocks Blocks::in_place() {
@@ -119,46 +151,52 @@ Blocks Blocks::in_place() {
   return blocks;
 }
 
-void Blocks::add(std::size_t count, std::ptrdiff_t displ, const Type& type) {
-  const std::size_t size = count * type.size;
-  size_of(given_.size()) = size;
-  given_.push_back({count, displ});
-  is_dense_ = is_dense_ && (type.is_dense || size == 0);
+void Blocks::finish() {
+  if (is_dense_)
+    place_in_buffer();
+  else
+    place_in_copy();
 }
 
-void Blocks::finish(const void* address, std::span<const MPI_Datatype> handles) {
-  if (!is_dense_) {
-    base_ = writable(address);
-    for (const MPI_Datatype handle : handles) types_.emplace_back(handle);
-    for (std::size_t r = 0; r < given_.size(); span_ += size_of(r++)) place_of(r) = span_;
-    copy_ = PackedMemory(span_);
-    return;
-  }
-  // Displacements may be negative, or addresses; those of the library are neither.
+void Blocks::place_in_copy() {
+  for (std::size_t r = 0; r < given_.size(); span_ += sizes_[r++]) places_[r] = span_;
+  copy_ = PackedMemory(span_);
+}
+
+// Displacements may be negative, or addresses; those of the library are neither.
+void Blocks::place_in_buffer() {
   std::optional<std::ptrdiff_t> first;
   for (std::size_t r = 0; r < given_.size(); ++r)
-    if (size_of(r) != 0) first = std::min(first.value_or(given_[r].displ), given_[r].displ);
+    if (sizes_[r] != 0) first = std::min(first.value_or(given_[r].displ), given_[r].displ);
   const std::ptrdiff_t least = first.value_or(0);
-  base_ = writable(address) + least;
+  base_ += least;
   for (std::size_t r = 0; r < given_.size(); ++r) {
-    if (size_of(r) == 0) continue;
-    place_of(r) = static_cast<std::size_t>(given_[r].displ - least);
-    span_ = std::max(span_, place_of(r) + size_of(r));
+    if (sizes_[r] == 0) continue;
+    places_[r] = static_cast<std::size_t>(given_[r].displ - least);
+    span_ = std::max(span_, places_[r] + sizes_[r]);
   }
+}
+
+Elements Blocks::elements(std::size_t r) const {
+  const Given& given = given_[r];
+  return {base_ + given.displ, given.count, given.facts, given.type};
 }
 
 void Blocks::read() {
   if (is_dense_) return;
-  for (std::size_t r = 0; r < given_.size(); ++r)
-    pack(base_ + given_[r].displ, given_[r].count, type_of_block(r), copy_.data() + place_of(r), size_of(r));
+  for (std::size_t r = 0; r < given_.size(); ++r) pack(elements(r), copy_.data() + places_[r], sizes_[r]);
 }
 void Blocks::write() {
   if (is_dense_) return;
-  for (std::size_t r = 0; r < given_.size(); ++r)
-    unpack(copy_.data() + place_of(r), size_of(r), base_ + given_[r].displ, given_[r].count, type_of_block(r));
+  for (std::size_t r = 0; r < given_.size(); ++r) unpack(copy_.data() + places_[r], sizes_[r], elements(r));
 }
+
+// The datatypes of a dense buffer are looked at no more.
 void Blocks::hold() {
-  for (HeldType& type : types_) type.hold();
+  if (is_dense_) return;
+  held_.reserve(given_.size());
+  for (const Given& given : given_)
+    if (given.count > 0 && (held_.empty() || held_.back().get() != given.type)) held_.emplace_back(given.type).hold();
 }
 
 Buffer Blocks::buffer() const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "call/few.hpp"
 #include "collectives/services.hpp"
 #include "held.hpp"
 #include "types.hpp"
@@ -19,10 +20,6 @@ namespace tutti::preload {
 [[nodiscard]] inline std::byte* writable(const void* address) {
   return static_cast<std::byte*>(const_cast<void*>(address));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
-
-/// Copies elements of a datatype to contiguous bytes and back.
-void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size);
-void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t count, MPI_Datatype type);
 
 /// Memory for the contiguous bytes of a buffer, kept from call to call: fresh pages cost several times a copy.
 class PackedMemory {
@@ -48,6 +45,18 @@ class PackedMemory {
   tutti::detail::ScratchPool::Block block_{};
 };
 
+/// Elements of a datatype in the program's memory.
+struct Elements {
+  std::byte* address = nullptr;
+  std::size_t count = 0;
+  const Type* facts = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// Copies elements to contiguous bytes of `size` bytes in all, and back.
+void pack(const Elements& from, std::byte* bytes, std::size_t size);
+void unpack(const std::byte* bytes, std::size_t size, const Elements& to);
+
 /// A buffer of the program as bytes: its own, or a copy where its data do not follow one another. Ranks may describe
 /// the same data by different datatypes, so that bytes are all that they have in common.
 class Bytes {
@@ -60,15 +69,14 @@ class Bytes {
   void read();
   void write() const;
   /// For calls that outlive this one.
-  void hold() { type_.hold(); }
+  void hold() { held_.hold(); }
   [[nodiscard]] Buffer buffer() const;
   [[nodiscard]] bool is_in_place() const { return is_in_place_; }
 
  private:
-  std::byte* user_ = nullptr;
-  std::size_t count_ = 0;
+  Elements user_{};
   std::size_t size_ = 0;
-  HeldType type_{};
+  HeldType held_{};
   bool is_dense_ = true;
   bool is_in_place_ = false;
   PackedMemory copy_{};
@@ -82,22 +90,19 @@ class Blocks {
   /// Block r: counts[r] elements of `type`, displs[r] extents behind the address.
   template <typename N, typename D>
   Blocks(const void* address, const N* counts, const D* displs, int ranks, MPI_Datatype handle, const Type& type)
-      : Blocks(ranks) {
+      : Blocks(address, ranks) {
     for (int r = 0; r < ranks; ++r)
-      add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]) * type.extent, type);
-    finish(address, {&handle, 1});
+      add(r, static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]) * type.extent, type, handle);
+    finish();
   }
   /// Block r: counts[r] elements of types[r], displs[r] bytes behind the address.
   template <typename N, typename D>
   Blocks(const void* address, const N* counts, const D* displs, int ranks, const MPI_Datatype* handles)
-      : Blocks(ranks) {
-    std::vector<MPI_Datatype> present(static_cast<std::size_t>(ranks), MPI_DATATYPE_NULL);
-    for (int r = 0; r < ranks; ++r) {
-      add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]),
-          *type_beside(handles[r], counts[r]));
-      if (counts[r] > 0) present[static_cast<std::size_t>(r)] = handles[r];
-    }
-    finish(address, present);
+      : Blocks(address, ranks) {
+    for (int r = 0; r < ranks; ++r)
+      add(r, static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]),
+          *type_beside(handles[r], counts[r]), handles[r]);
+    finish();
   }
 
   void read();
@@ -105,31 +110,46 @@ class Blocks {
   void hold();
   [[nodiscard]] Buffer buffer() const;
   [[nodiscard]] bool is_in_place() const { return is_in_place_; }
-  [[nodiscard]] std::span<const std::size_t> counts() const { return std::span(numbers_).first(given_.size()); }
-  [[nodiscard]] std::span<const std::size_t> displs() const { return std::span(numbers_).last(given_.size()); }
+  [[nodiscard]] std::span<const std::size_t> counts() const { return {sizes_.begin(), sizes_.size()}; }
+  [[nodiscard]] std::span<const std::size_t> displs() const { return {places_.begin(), places_.size()}; }
 
  private:
-  /// The program's count and place, the latter in bytes.
-  struct Given {
-    std::size_t count;
-    std::ptrdiff_t displ;
-  };
+  /// Few ranks need no memory of their own for their blocks.
+  static constexpr std::size_t few = 8;
 
-  explicit Blocks(int ranks) {
-    given_.reserve(static_cast<std::size_t>(ranks));
-    numbers_.resize(2 * static_cast<std::size_t>(ranks));
+  Blocks(const void* address, int ranks)
+      : base_(writable(address)),
+        given_(static_cast<std::size_t>(ranks)),
+        sizes_(static_cast<std::size_t>(ranks)),
+        places_(static_cast<std::size_t>(ranks)) {}
+  /// displ: in bytes.
+  void add(int rank, std::size_t count, std::ptrdiff_t displ, const Type& type, MPI_Datatype handle) {
+    const auto r = static_cast<std::size_t>(rank);
+    sizes_[r] = count * type.size;
+    given_[r] = {displ, count, &type, handle};
+    is_dense_ = is_dense_ && (type.is_dense || sizes_[r] == 0);
   }
-  void add(std::size_t count, std::ptrdiff_t displ, const Type& type);
-  void finish(const void* address, std::span<const MPI_Datatype> handles);
-  [[nodiscard]] std::size_t& size_of(std::size_t r) { return numbers_[r]; }
-  [[nodiscard]] std::size_t& place_of(std::size_t r) { return numbers_[given_.size() + r]; }
-  [[nodiscard]] MPI_Datatype type_of_block(std::size_t r) const { return types_[types_.size() == 1 ? 0 : r].get(); }
+  void finish();
+  void place_in_copy();
+  void place_in_buffer();
+  [[nodiscard]] Elements elements(std::size_t r) const;
+
+  /// A block as the program gives it.
+  struct Given {
+    std::ptrdiff_t displ = 0;  ///< in bytes
+    std::size_t count = 0;
+    const Type* facts = nullptr;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+  };
+  template <typename T>
+  using Few = tutti::detail::Few<T, few>;
 
   std::byte* base_ = nullptr;
   std::size_t span_ = 0;  ///< bytes from the base to the end of the last block
-  std::vector<Given> given_{};
-  std::vector<std::size_t> numbers_{};  ///< sizes, then places behind what buffer() gives, in bytes
-  std::vector<HeldType> types_{};
+  Few<Given> given_{0};
+  Few<std::size_t> sizes_{0};   ///< in bytes
+  Few<std::size_t> places_{0};  ///< behind what buffer() gives, in bytes
+  std::vector<HeldType> held_{};
   bool is_dense_ = true;
   bool is_in_place_ = false;
   PackedMemory copy_{};

@@ -52,6 +52,12 @@ std::vector<T> room_for(MPI_Count number) {
   return std::vector<T>(static_cast<std::size_t>(number) + 1);
 }
 
+template <typename T>
+void append(std::vector<MPI_Count>& numbers, const std::vector<T>& arguments, MPI_Count number) {
+  for (MPI_Count i = 0; i < number; ++i)
+    numbers.push_back(static_cast<MPI_Count>(arguments[static_cast<std::size_t>(i)]));
+}
+
 }  // namespace
 
 Construction::Construction(MPI_Datatype type) {
@@ -70,8 +76,11 @@ Construction::Construction(MPI_Datatype type) {
   if (envelope.large_counts == 0) {
     PMPI_Type_get_contents(type, static_cast<int>(envelope.integers), static_cast<int>(envelope.addresses),
                            static_cast<int>(envelope.types), integers.data(), addresses.data(), parts_.data());
-    numbers_.assign(integers.begin(), integers.end());
   }
+  numbers_.resize(static_cast<std::size_t>(envelope.large_counts));
+  append(numbers_, integers, envelope.integers);
+  append(numbers_, addresses, envelope.addresses);
+  has_large_counts_ = envelope.large_counts > 0;
   parts_.resize(static_cast<std::size_t>(envelope.types));
 }
 

@@ -19,14 +19,18 @@ class Construction {
   [[nodiscard]] int combiner() const { return combiner_; }
   /// Without parts: a predefined type, or one of a precision of Fortran.
   [[nodiscard]] bool is_named() const;
-  /// The integer arguments of the constructor, in their order. One with large counts has its displacements behind them.
+  /// The numbers of the constructor, in their order: its counts and then its displacements in bytes. One with large
+  /// counts has those that are never large behind them, as the dimensions of a subarray and the order.
   [[nodiscard]] MPI_Count number(std::size_t i) const { return numbers_[i]; }
+  [[nodiscard]] const std::vector<MPI_Count>& numbers() const { return numbers_; }
+  [[nodiscard]] bool has_large_counts() const { return has_large_counts_; }
   [[nodiscard]] const std::vector<MPI_Datatype>& parts() const { return parts_; }
 
  private:
   int combiner_ = MPI_COMBINER_NAMED;
   std::vector<MPI_Count> numbers_{};
   std::vector<MPI_Datatype> parts_{};
+  bool has_large_counts_ = false;
 };
 
 }  // namespace tutti::preload

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,7 +12,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "construction.hpp"
 #include "held.hpp"
 
 namespace tutti::preload {
@@ -89,45 +89,6 @@ std::vector<MPI_Datatype> handles_of(Family family) {
   return {};
 }
 
-bool is_dense(MPI_Datatype type);
-
-/// Whether a derived type is dense by its construction. Indexed types and structs may have any order.
-bool is_dense_by(const Construction& made) {
-  switch (made.combiner()) {
-    case MPI_COMBINER_DUP:
-    case MPI_COMBINER_CONTIGUOUS:
-    case MPI_COMBINER_RESIZED:  // its extent is looked at by the caller
-      return is_dense(made.parts()[0]);
-    case MPI_COMBINER_VECTOR:
-      return (made.number(0) == 1 || made.number(1) == made.number(2)) && is_dense(made.parts()[0]);
-    default:
-      return false;
-  }
-}
-
-struct Places {
-  MPI_Count size = 0;
-  MPI_Count lower = 0;
-  MPI_Count extent = 0;
-  MPI_Count true_lower = 0;
-  MPI_Count true_extent = 0;
-
-  [[nodiscard]] bool is_solid() const { return lower == 0 && true_lower == 0 && extent == size && true_extent == size; }
-};
-
-bool find_places(MPI_Datatype type, Places& places) {
-  return PMPI_Type_size_x(type, &places.size) == MPI_SUCCESS &&
-         PMPI_Type_get_extent_x(type, &places.lower, &places.extent) == MPI_SUCCESS &&
-         PMPI_Type_get_true_extent_x(type, &places.true_lower, &places.true_extent) == MPI_SUCCESS;
-}
-
-bool is_dense(MPI_Datatype type) {
-  Places places;
-  if (!find_places(type, places) || !places.is_solid()) return false;
-  const Construction made(type);
-  return made.is_named() || is_dense_by(made);
-}
-
 std::optional<Datatype> element_of(MPI_Datatype handle, Family family) {
   if (family == Family::none) return std::nullopt;
   try {
@@ -138,13 +99,14 @@ std::optional<Datatype> element_of(MPI_Datatype handle, Family family) {
 }
 
 Type look_at(MPI_Datatype handle, Family family) {
-  Places places;
-  if (!find_places(handle, places)) return {};
+  const auto places = places_of(handle);
+  if (!places) return {};
   Type type;
-  type.size = static_cast<std::size_t>(places.size);
-  type.extent = static_cast<std::ptrdiff_t>(places.extent);
-  type.is_dense = is_dense(handle);
-  type.is_solid = places.is_solid();
+  type.size = static_cast<std::size_t>(places->size);
+  type.extent = static_cast<std::ptrdiff_t>(places->extent);
+  type.grid = grid_of(handle, *places);
+  type.is_solid = places->is_solid();
+  type.is_dense = type.is_solid && (type.size == 0 || (type.grid && type.grid->is_contiguous()));
   type.family = family;
   type.element = element_of(handle, family);
   return type;
@@ -174,7 +136,7 @@ class Predefined {
   };
   static std::size_t slot_of(MPI_Datatype handle) {
     const std::size_t bits = std::hash<MPI_Datatype>()(handle);
-    return (bits ^ (bits >> 8U)) % 512;
+    return bits * 0x9E3779B97F4A7C15ULL >> (64U - 9U);
   }
   void add(MPI_Datatype handle, const Type& type) {
     std::size_t at = slot_of(handle);
@@ -184,8 +146,18 @@ class Predefined {
   std::vector<Slot> slots_{512};
 };
 
+/// The derived type that this thread has asked for last.
+struct LastType {
+  MPI_Datatype handle{};
+  const Type* type = nullptr;
+  unsigned ended = 0;  ///< number of types that had ended then
+};
+thread_local constinit LastType last_type{};
+std::atomic<unsigned> ended_types{0};
+
 int forget(MPI_Datatype /*handle*/, int /*keyval*/, void* value, void* /*extra*/) {
   const std::unique_ptr<Type> ended(static_cast<Type*>(value));
+  ended_types.fetch_add(1, std::memory_order_release);
   return MPI_SUCCESS;
 }
 
@@ -199,7 +171,7 @@ int keyval() {
 }
 
 /// The facts of a derived type hang at its handle, so that they end with it.
-const Type* derived(MPI_Datatype handle) {
+const Type* facts_at(MPI_Datatype handle) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   void* value = nullptr;
@@ -210,6 +182,13 @@ const Type* derived(MPI_Datatype handle) {
   type->is_derived = true;
   if (PMPI_Type_set_attr(handle, keyval(), type.get()) != MPI_SUCCESS) return nullptr;
   return type.release();
+}
+
+const Type* derived(MPI_Datatype handle) {
+  const unsigned ended = ended_types.load(std::memory_order_acquire);
+  LastType& last = last_type;
+  if (last.type == nullptr || last.handle != handle || last.ended != ended) last = {handle, facts_at(handle), ended};
+  return last.type;
 }
 
 }  // namespace

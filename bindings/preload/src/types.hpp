@@ -8,6 +8,8 @@
 #include <optional>
 #include <tutti/datatype.hpp>
 
+#include "grids.hpp"
+
 namespace tutti::preload {
 
 /// The families of predefined types by the operations that MPI allows on them (MPI 4.0, section 6.9.2).
@@ -22,6 +24,7 @@ struct Type {
   bool is_derived = false;
   Family family = Family::none;
   std::optional<Datatype> element{};  ///< Tutti's counterpart for reductions
+  std::optional<TypeGrid> grid{};     ///< where the data have such an order
 };
 
 /// Null for MPI_DATATYPE_NULL and for handles that MPI refuses. Valid as long as the handle is.

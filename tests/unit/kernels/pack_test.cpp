@@ -40,7 +40,7 @@ std::vector<Layout> layouts() {
 }
 
 TEST(Pack, CopiesTheElementsInOrderAndBack) {
-  for (const std::size_t unit : {1, 2, 3, 4, 8, 12, 16})
+  for (const std::size_t unit : {1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 80})
     for (const Layout& layout : layouts()) {
       const auto grid = layout.repeated(1);
       ASSERT_NE(grid, nullptr);
