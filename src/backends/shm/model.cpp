@@ -105,10 +105,17 @@ double taking_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pi
   return traffic.is_narrow ? fetch + work : std::max(fetch, work);
 }
 
+/// One way, a giver that finds room for all its data waits for nobody: it writes those of the next call while the taker
+/// reads these, so that the calls of a program follow one another as fast as the slower of both goes.
+double one_way_seconds(const Traffic& traffic, double write, double read, double own) {
+  const bool gathers = traffic.taken > traffic.given;
+  return gathers ? std::max(write, read + own) : std::max(write + own, read);
+}
+
 /// The seconds in which a giver writes a block to its slot or ring and a taker reads it. Both work on a large block at
 /// the same time, chunk by chunk. Each chunk also moves the cache line of the flag, which costs half a line on average,
-/// because it often arrives early.
-double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
+/// because it often arrives early. is_free: the giver has room for all its data (one_way_seconds()).
+double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe, bool is_free = false) {
   const double blocks = traffic.block > 0 ? pipe.chunks / traffic.block : 0;
   const double write = pipe.write.seconds(traffic.given, traffic.given * blocks) +
                        traffic.given * beyond_at_one_end(traffic.given, traffic, costs, pipe);
@@ -117,14 +124,16 @@ double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pip
   const double first = traffic.taken > 0 ? costs.line : 0;
   const double flags = costs.line / 2 * (pipe.chunks - 1);
   if (!traffic.one_sided) return first + write + read + own + flags / 2;
-  const bool gathers = traffic.taken > traffic.given;
-  const double longer = gathers ? std::max(write, read + own) : std::max(write + own, read);
-  return first + longer + std::min(write, read) / pipe.chunks + flags;
+  const double longer = one_way_seconds(traffic, write, read, own);
+  return is_free ? longer + flags : first + longer + std::min(write, read) / pipe.chunks + flags;
 }
 
-double through_slots(const Traffic& traffic, const Costs& costs) {
+double through_slots(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  const Costs& costs = machine.costs;
   const double chunks = std::max(1.0, traffic.block / static_cast<double>(short_piece));
-  return piped_seconds(traffic, costs, {writing_pace(costs), reading_pace(costs), chunks});
+  const Pipe pipe{writing_pace(costs), reading_pace(costs), chunks};
+  const bool has_room = published_bytes(signature, machine.size) <= slot_bytes;
+  return piped_seconds(traffic, costs, pipe, traffic.one_sided && has_room);
 }
 
 double through_rings(Protocol protocol, const Signature& signature, const Traffic& traffic, const Machine& machine) {
@@ -271,8 +280,10 @@ double through_parts(const Signature& signature, const Traffic& traffic, const M
 /// All ranks have told their sizes, and those who give have written their blocks by then.
 double one_chunk_seconds(const Traffic& traffic, const Costs& costs) {
   const double blocks = traffic.block > 0 ? 1 / traffic.block : 0;
-  return costs.line + writing_pace(costs).seconds(traffic.given, traffic.given * blocks) +
-         reading_pace(costs).seconds(traffic.taken, traffic.taken * blocks) + own_seconds(traffic, costs);
+  const double write = writing_pace(costs).seconds(traffic.given, traffic.given * blocks);
+  const double read = reading_pace(costs).seconds(traffic.taken, traffic.taken * blocks);
+  const double own = own_seconds(traffic, costs);
+  return costs.line + (traffic.one_sided ? one_way_seconds(traffic, write, read, own) : write + read + own);
 }
 
 }  // namespace
@@ -304,7 +315,7 @@ double line_seconds(const Signature& signature, const Machine& machine) {
 
 double slot_seconds(const Signature& signature, const Machine& machine) {
   const Traffic traffic = traffic_of(signature, machine);
-  return start_of(traffic, machine) + through_slots(traffic, machine.costs);
+  return start_of(traffic, machine) + through_slots(signature, traffic, machine);
 }
 
 double single_copy_seconds(const Signature& signature, const Machine& machine) {

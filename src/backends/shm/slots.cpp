@@ -18,8 +18,8 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// The room for the size of a block, in front of it.
-std::size_t head_of(const Shape& who) { return who.is_split() && who.is_varying() ? size_head : 0; }
+/// The room for the size of a block, in front of it: a whole line, so that the block begins with one.
+std::size_t head_of(const Shape& who) { return who.is_split() && who.is_varying() ? cache_line : 0; }
 
 /// The part of a slot for one taker's block, in bytes.
 std::size_t share_of(const Shape& who) {
