@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
@@ -18,6 +19,7 @@
 #include "core/progress_hook.hpp"
 #include "diagnosis/recorder.hpp"
 #include "support/meet.hpp"
+#include "support/shared_numbers.hpp"
 #include "support/standin/progress_hook.hpp"
 
 namespace tutti::test {
@@ -37,21 +39,32 @@ TEST(Variables, TUTTI_REPRODUCIBLE) {
   EXPECT_EQ(x[0], static_cast<float>(comm.size()));
 }
 
-// A schedule of several rounds goes on while rank 0 sleeps outside the library.
+/// Until all other ranks have set their number, outside MPI and the library; false where they do not within 5 s.
+bool await_others(const std::vector<int*>& numbers) {
+  const auto end = std::chrono::steady_clock::now() + 5s;
+  for (std::size_t rank = 1; rank < numbers.size(); ++rank)
+    while (std::atomic_ref(*numbers[rank]).load() == 0) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(1ms);
+    }
+  return true;
+}
+
+// A schedule of several rounds goes on while rank 0 is outside the library, until the others have ended it.
 TEST(Variables, TUTTI_PROGRESS_THREAD) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  const SharedNumbers ended;
+  std::vector<int*> numbers;
+  for (int rank = 0; rank < comm.size(); ++rank) numbers.push_back(&ended.of(rank));
   Options options;
   options.algorithm = "ring";
   std::vector<float> x(64, 1.0F);
   Request request = iallreduce(comm, x, sum, options);
   if (comm.rank() == 0) {
-    std::this_thread::sleep_for(3s);
-    request.wait();
-  } else {
-    const auto begin = std::chrono::steady_clock::now();
-    request.wait();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2500ms) << "rank 0 was awaited";
+    EXPECT_TRUE(await_others(numbers)) << "the others wait for rank 0";
   }
+  request.wait();
+  std::atomic_ref(*numbers[static_cast<std::size_t>(comm.rank())]).store(1);
   EXPECT_EQ(x[0], static_cast<float>(comm.size()));
   meet();
 }

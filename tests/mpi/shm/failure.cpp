@@ -59,7 +59,7 @@ TEST(Timeout, OfARankThatNeverComes) {
     Work work(comm, Operation::allreduce, length);
     work.fill(0);
     if (world_rank() != 0) {
-      expect_failure(ErrorCode::timeout, "shm:", [&] { work.run(over_shm(200ms)); });
+      expect_failure(ErrorCode::timeout, "shm:", [&] { work.run(over_shm(60ms)); });
       expect_failure(ErrorCode::invalid_communicator, "earlier", [&] { barrier(comm); });
     }
     meet();
@@ -74,7 +74,7 @@ TEST(Timeout, OfANonblockingCall) {
     Work work(comm, Operation::alltoall, length);
     work.fill(0);
     if (world_rank() != 0) {
-      Request request = work.start(over_shm(200ms));
+      Request request = work.start(over_shm(60ms));
       expect_failure(ErrorCode::timeout, "alltoall", [&] { request.wait(); });
     }
     meet();
@@ -88,7 +88,7 @@ TEST(Abort, FromAnotherThreadEndsAWaitForSharedMemory) {
     Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
     if (world_rank() == 0) {
       std::thread other([&comm] {
-        std::this_thread::sleep_for(100ms);
+        std::this_thread::sleep_for(30ms);
         comm.abort("the solver diverged");
       });
       Work work(comm, Operation::allreduce, length);

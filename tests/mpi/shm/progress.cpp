@@ -13,6 +13,7 @@
 
 #include "mpi/shm/work.hpp"
 #include "support/exercise.hpp"
+#include "support/shared_numbers.hpp"
 
 namespace {
 
@@ -139,30 +140,6 @@ std::vector<Away> cases() {
 INSTANTIATE_TEST_SUITE_P(Progress, NonblockingCall, ::testing::ValuesIn(cases()), [](const auto& test) {
   return std::string(operation_name(test.param.operation)) + "_" + std::to_string(test.param.bytes);
 });
-
-/// A number of each rank that all ranks see.
-class SharedNumbers {
- public:
-  SharedNumbers() {
-    void* mine = nullptr;
-    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine),
-                            &window_);
-    of(world().rank()) = 0;
-  }
-  ~SharedNumbers() { MPI_Win_free(&window_); }
-  SharedNumbers(const SharedNumbers&) = delete;
-  SharedNumbers& operator=(const SharedNumbers&) = delete;
-  [[nodiscard]] int& of(int rank) const {
-    MPI_Aint size = 0;
-    int unit = 0;
-    void* address = nullptr;
-    MPI_Win_shared_query(window_, rank, &size, &unit, static_cast<void*>(&address));
-    return *static_cast<int*>(address);
-  }
-
- private:
-  MPI_Win window_ = MPI_WIN_NULL;
-};
 
 /// Ranks yield before they sleep, for long where other programs are busy.
 void wait_for_sleeps(const SharedNumbers& numbers, int wanted) {
