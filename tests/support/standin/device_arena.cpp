@@ -86,29 +86,36 @@ bool DeviceArena::open_for(const void* address) noexcept {
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
   const bool works = work_depth > 0 || (is_helper && working_.load() > 0);
   if (!works || offset >= end_.load()) return false;
-  set_access(offset / part_bytes, true);
+  set_access(offset / part_bytes, 1, true);
   return true;
 }
 
 /// Threads that open and close a part at once leave it closed, or open and marked so.
-void DeviceArena::set_access(std::size_t part, bool is_open) noexcept {
-  if (!is_open) is_open_[part].store(false);
-  mprotect(base_ + part * part_bytes, part_bytes, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+void DeviceArena::set_access(std::size_t part, std::size_t count, bool is_open) noexcept {
+  const auto mark = [&] {
+    for (std::size_t i = part; i < part + count; ++i) is_open_[i].store(is_open);
+  };
+  if (!is_open) mark();
+  mprotect(base_ + part * part_bytes, count * part_bytes, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
   if (!is_open) return;
-  is_open_[part].store(true);
+  mark();
   has_open_.store(true);
 }
 
 void DeviceArena::close() noexcept {
   if (is_kept_open_.load() || !has_open_.exchange(false)) return;
   const std::size_t used = (end_.load() + part_bytes - 1) / part_bytes;
-  for (std::size_t part = 0; part < used; ++part)
-    if (is_open_[part].load()) set_access(part, false);
+  for (std::size_t part = 0; part < used; ++part) {
+    std::size_t end = part;
+    while (end < used && is_open_[end].load()) ++end;
+    if (end > part) set_access(part, end - part, false);
+    part = end;
+  }
 }
 
 void DeviceArena::keep_open(bool is_kept) noexcept {
   is_kept_open_.store(is_kept);
-  for (std::size_t part = 0; part < parts; ++part) set_access(part, is_kept);
+  set_access(0, parts, is_kept);
 }
 
 void DeviceArena::find_helpers() {

@@ -45,10 +45,11 @@ class DeviceArena {
   void install() noexcept;
   [[nodiscard]] bool open_for(const void* address) noexcept;
   void close() noexcept;
-  void set_access(std::size_t part, bool is_open) noexcept;
+  void set_access(std::size_t part, std::size_t count, bool is_open) noexcept;
 
-  static constexpr std::size_t part_bytes = std::size_t{1} << 20U;
-  static constexpr std::size_t parts = 8192;
+  // Small: to open and to close a part takes time by its pages, and most work touches a few thousand bytes.
+  static constexpr std::size_t part_bytes = std::size_t{1} << 16U;
+  static constexpr std::size_t parts = 131072;
 
   std::byte* base_ = nullptr;
   std::atomic<std::size_t> end_{0};  ///< all pieces lie before it
