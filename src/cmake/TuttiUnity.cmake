@@ -5,14 +5,15 @@ set(TUTTI_UNITY_SIZE 12)
 # tutti_unity(target): its sources in groups that stay within a folder. A source with properties of its own is compiled
 # alone (CMake's rule), and so is one that tutti_compile_alone() names.
 function(tutti_unity target)
-  if(NOT TUTTI_ENABLE_UNITY)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources count)
+  if(NOT TUTTI_ENABLE_UNITY OR count EQUAL 1)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # GCC takes a class for another source's when it is not that of the file which includes all.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   get_target_property(folder ${target} SOURCE_DIR)
-  get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
     cmake_path(GET source PARENT_PATH group)

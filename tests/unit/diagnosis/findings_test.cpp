@@ -18,7 +18,7 @@
 namespace tutti::detail::flight {
 namespace {
 
-constexpr std::uint32_t entries = 64;
+constexpr std::uint32_t slots = 64;
 constexpr std::uint64_t mark = 77;
 
 /// A rank of a job whose recorder the test writes.
@@ -26,9 +26,9 @@ class Rank {
  public:
   Rank(int rank, int size, std::uint64_t job = 5) {
     std::string problem;
-    RecorderMemory memory = RecorderMemory::create(bytes_for(entries), "", problem);
+    RecorderMemory memory = RecorderMemory::create(bytes_for(slots), "", problem);
     path_ = "/proc/self/fd/" + std::to_string(memory.descriptor());
-    recorder_ = std::make_unique<Recorder>(std::move(memory), entries);
+    recorder_ = std::make_unique<Recorder>(std::move(memory), slots);
     recorder_->introduce(job, rank, size);
     world = recorder_->add_communicator(mark, rank, size, "world");
   }

@@ -18,9 +18,8 @@ using detail::ExactWords;
 using detail::FixedPoint;
 using kernels::exact::Expansion;
 using test::bits;
+using test::infinity;
 using test::Random;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 FixedPoint number_of(const std::vector<double>& x) {
   ExactSum sum;

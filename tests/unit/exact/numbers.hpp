@@ -5,12 +5,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
 namespace tutti::test {
 
 using Random = std::mt19937_64;
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Any finite number, all exponents alike.
 inline double any_number(Random& random) {

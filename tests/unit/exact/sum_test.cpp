@@ -12,10 +12,10 @@ namespace tutti {
 namespace {
 
 using test::bits;
+using test::infinity;
 using test::Oracle;
 using test::Random;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Oracle oracle_of(const std::vector<double>& x) {

@@ -75,7 +75,7 @@ void compare_row(const Case& c, RowOptimizer optimizer, const Result& result, st
   }
 }
 
-void check(const CaseSettings& settings) {
+void check_backward(const CaseSettings& settings) {
   SCOPED_TRACE(describe(settings));
   Case c(settings);
   EmbeddingWorkspace workspace;
@@ -108,10 +108,10 @@ TEST(EmbeddingBackward, EveryShapeTypeAndPooling) {
         s.pooling = pooling;
         s.bag_major = dim % 2 == 0;
         s.index_type = dim % 3 == 0 ? IndexType::int32 : IndexType::int64;
-        check(s);
+        check_backward(s);
         if (pooling == Pooling::max) continue;
         s.weighted = true;
-        check(s);
+        check_backward(s);
       }
     }
   }
@@ -124,7 +124,7 @@ TEST(EmbeddingBackward, ClampAndIgnore) {
       s.policy = policy;
       s.pooling = pooling;
       s.stray_indices = true;
-      check(s);
+      check_backward(s);
     }
   }
 }

@@ -21,7 +21,7 @@ std::vector<float> forward(const Case& c, std::size_t partitions, std::size_t* o
   return output;
 }
 
-void check(const CaseSettings& settings) {
+void check_forward(const CaseSettings& settings) {
   SCOPED_TRACE(describe(settings));
   const Case c(settings);
   std::size_t outside = 0;
@@ -59,10 +59,10 @@ TEST(EmbeddingForward, EveryShapeTypeAndPooling) {
           s.pooling = pooling;
           s.index_type = index;
           s.bag_major = dim % 2 == 0;
-          check(s);
+          check_forward(s);
           if (pooling == Pooling::max) continue;
           s.weighted = true;
-          check(s);
+          check_forward(s);
         }
       }
     }
@@ -78,7 +78,7 @@ TEST(EmbeddingForward, ClampAndIgnore) {
         s.policy = policy;
         s.pooling = pooling;
         s.stray_indices = true;
-        check(s);
+        check_forward(s);
       }
     }
   }

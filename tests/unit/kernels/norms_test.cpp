@@ -14,8 +14,8 @@ using namespace tutti::kernels;
 
 template <typename T>
 class Norms : public testing::Test {};
-using Types = testing::Types<float, double, float16_t, bfloat16_t>;
-TYPED_TEST_SUITE(Norms, Types);
+using NormTypes = testing::Types<float, double, float16_t, bfloat16_t>;
+TYPED_TEST_SUITE(Norms, NormTypes);
 
 TYPED_TEST(Norms, EqualThePlainSumsForAnyPartitions) {
   const auto type = datatype_of<TypeParam>().kind();

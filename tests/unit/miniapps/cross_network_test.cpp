@@ -22,15 +22,16 @@ std::vector<Float> sequence(std::size_t count, double start) {
 }
 
 template <typename Float>
-struct Pass {
+struct CrossPass {
   std::vector<Float> output;
   std::vector<Float> input_gradient;
 };
 
 template <typename Float>
-Pass<Float> pass(BasicCrossNetwork<Float>& network, const std::vector<Float>& x, std::vector<Float> output_gradient) {
+CrossPass<Float> pass(BasicCrossNetwork<Float>& network, const std::vector<Float>& x,
+                      std::vector<Float> output_gradient) {
   const std::size_t n = x.size() / network.width();
-  Pass<Float> result{std::vector<Float>(x.size()), std::vector<Float>(x.size())};
+  CrossPass<Float> result{std::vector<Float>(x.size()), std::vector<Float>(x.size())};
   network.forward(x.data(), n, result.output.data());
   network.backward(x.data(), output_gradient.data(), result.input_gradient.data());
   return result;

@@ -21,27 +21,27 @@ Interfaces process(int host, std::initializer_list<int> networks) {
   return one;
 }
 
-using Group = std::vector<Interfaces>;
+using Processes = std::vector<Interfaces>;
 using Addresses = std::vector<Address>;
 
 TEST(Interfaces, OfOneNetworkNamespaceAreTheLoopback) {
-  EXPECT_EQ(addresses_for(Group{process(1, {1, 2}), process(1, {1, 2})}, 1), Addresses{v4(127, 1)});
+  EXPECT_EQ(addresses_for(Processes{process(1, {1, 2}), process(1, {1, 2})}, 1), Addresses{v4(127, 1)});
 }
 
 TEST(Interfaces, OfNetworksThatAllAreInAloneAreUsed) {
-  const Group group = {process(1, {1, 2, 3}), process(2, {4, 2, 3}), process(2, {4, 2, 3}), process(3, {3, 5, 2})};
+  const Processes group = {process(1, {1, 2, 3}), process(2, {4, 2, 3}), process(2, {4, 2, 3}), process(3, {3, 5, 2})};
   EXPECT_EQ(addresses_for(group, 0), (Addresses{v4(2, 1), v4(3, 1)}));
   EXPECT_EQ(addresses_for(group, 3), (Addresses{v4(3, 3), v4(2, 3)}));
 }
 
 TEST(Interfaces, OfHostsThatRoutersConnectAreUsedAll) {
-  const Group group = {process(1, {1, 4}), process(2, {2, 4}), process(3, {3})};
+  const Processes group = {process(1, {1, 4}), process(2, {2, 4}), process(3, {3})};
   EXPECT_EQ(addresses_for(group, 0), (Addresses{v4(1, 1), v4(4, 1)}));
   EXPECT_EQ(addresses_for(group, 2), Addresses{v4(3, 3)});
 }
 
 TEST(Interfaces, OfABridgeThatEachHostHasLeadNowhere) {
-  Group group = {process(1, {1, 9}), process(2, {2, 9})};
+  Processes group = {process(1, {1, 9}), process(2, {2, 9})};
   for (Interfaces& one : group) one.others[1].address = v4(9, 1);
   EXPECT_EQ(addresses_for(group, 0), Addresses{v4(1, 1)});
   EXPECT_EQ(addresses_for(group, 1), Addresses{v4(2, 2)});

@@ -11,10 +11,10 @@ namespace {
 
 using detail::shm::Ring;
 
-constexpr std::size_t bytes = 1024;
+constexpr std::size_t ring_size = 1024;
 
 TEST(Ring, CallsFollowOneAnother) {
-  Ring ring(bytes);
+  Ring ring(ring_size);
   EXPECT_EQ(ring.take(0, 400).offset, 0U);
   EXPECT_EQ(ring.take(1, 400).offset, 400U);
   const Ring::Room third = ring.take(5, 400);
@@ -24,14 +24,14 @@ TEST(Ring, CallsFollowOneAnother) {
 }
 
 TEST(Ring, ACallMayTakeAllOfIt) {
-  Ring ring(bytes);
-  EXPECT_EQ(ring.take(3, bytes).before, 0U);
-  EXPECT_EQ(ring.take(7, bytes).before, 4U);
+  Ring ring(ring_size);
+  EXPECT_EQ(ring.take(3, ring_size).before, 0U);
+  EXPECT_EQ(ring.take(7, ring_size).before, 4U);
   EXPECT_EQ(ring.take(8, 64).before, 8U);
 }
 
 TEST(Ring, ShortCallsHaveTheirOwnPlacesForLong) {
-  Ring ring(bytes);
+  Ring ring(ring_size);
   for (std::uint64_t turn = 0; turn < 16; ++turn) EXPECT_EQ(ring.take(turn, 64).before, 0U) << turn;
   EXPECT_EQ(ring.take(16, 64).before, 1U);
 }
@@ -48,7 +48,7 @@ TEST(Ring, ForgetsNoCallThatMayGoOn) {
 TEST(Ring, NoCallThatMayGoOnIsWrittenOver) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
-    Ring ring(bytes);
+    Ring ring(ring_size);
     struct Taken {
       std::uint64_t turn, begin, end;
     };
@@ -57,7 +57,7 @@ TEST(Ring, NoCallThatMayGoOnIsWrittenOver) {
     for (std::uint64_t turn = 0; turn < 400; turn += 1 + random() % 3) {
       const std::size_t length = 64 * (1 + random() % (round % 2 == 0 ? 16 : 4));
       const Ring::Room place = ring.take(turn, length);
-      ASSERT_LE(place.offset + length, bytes);
+      ASSERT_LE(place.offset + length, ring_size);
       ASSERT_LE(place.before, turn);
       ASSERT_GE(place.before, before) << "what was over stays over";
       before = place.before;

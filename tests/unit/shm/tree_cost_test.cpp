@@ -19,14 +19,14 @@ namespace {
 using namespace detail::shm;
 
 /// A node of one of the schemes: the ranks of each domain of each socket.
-struct Shape {
+struct Hardware {
   const char* name;
   std::vector<Place> places;
   int sockets;
   int domains;
 };
 
-std::vector<Shape> shapes() {
+std::vector<Hardware> machines() {
   return {{"one cache of 64 cores", bound_places(1, 1, 64), 1, 1},
           {"2 sockets of 12 caches of 8 cores", bound_places(2, 12, 8), 2, 2},
           {"2 sockets of 4 domains of 16 cores", bound_places(8, 1, 16), 2, 8}};
@@ -39,20 +39,20 @@ struct Ways {
   [[nodiscard]] int both() const { return up + down; }
 };
 
-Ways by_flat_exchange(const Shape& shape) { return {static_cast<int>(shape.places.size()) - 1, 0}; }
+Ways by_flat_exchange(const Hardware& hardware) { return {static_cast<int>(hardware.places.size()) - 1, 0}; }
 
-Ways by_tree(const Shape& shape) {
-  const Chain chain = Groups(shape.places).longest_chain();
+Ways by_tree(const Hardware& hardware) {
+  const Chain chain = Groups(hardware.places).longest_chain();
   return {chain.lines, chain.lines};
 }
 
 /// XHC of Open MPI: groups of the ranks of a NUMA domain, of a socket's leaders and of the node's, each of any width; a
 /// leader polls a line of each member, and the members wait for one line of the leader (ompi/mca/coll/xhc,
 /// coll_xhc_barrier.c; the hierarchy "numa,socket" is the default of coll_xhc_component.c).
-Ways by_xhc(const Shape& shape) {
-  const int in_domain = static_cast<int>(shape.places.size()) / shape.domains;
-  const int in_socket = shape.domains / shape.sockets;
-  const int lines = in_domain - 1 + in_socket - 1 + shape.sockets - 1;
+Ways by_xhc(const Hardware& hardware) {
+  const int in_domain = static_cast<int>(hardware.places.size()) / hardware.domains;
+  const int in_socket = hardware.domains / hardware.sockets;
+  const int lines = in_domain - 1 + in_socket - 1 + hardware.sockets - 1;
   return {lines, lines};
 }
 
@@ -72,35 +72,35 @@ int lines_of_kary(int size, int k) {
 
 /// MPICH's release_gather: flags go up a tree of radix 4 and down a tree of radix 64, its defaults
 /// (src/mpid/ch4/shm/posix/release_gather, MPIR_CVAR_REDUCE_INTRANODE_TREE_KVAL and _BCAST_INTRANODE_TREE_KVAL).
-Ways by_release_gather(const Shape& shape) {
-  const int size = static_cast<int>(shape.places.size());
+Ways by_release_gather(const Hardware& hardware) {
+  const int size = static_cast<int>(hardware.places.size());
   return {lines_of_kary(size, 4), lines_of_kary(size, 64)};
 }
 
 /// A short allreduce there: the data have lines of their own, and all ranks copy the result from that of rank 0.
-Ways with_data_by_release_gather(const Shape& shape) {
-  const Ways flags = by_release_gather(shape);
-  return {2 * flags.up, flags.down + static_cast<int>(shape.places.size()) - 1};
+Ways with_data_by_release_gather(const Hardware& hardware) {
+  const Ways flags = by_release_gather(hardware);
+  return {2 * flags.up, flags.down + static_cast<int>(hardware.places.size()) - 1};
 }
 
 TEST(TreeCost, LinesOfABarrierOnThreeMachines) {
   const int expected[][4] = {{63, 28, 126, 75}, {191, 26, 192, 144}, {127, 26, 38, 143}};
   std::size_t i = 0;
-  for (const Shape& shape : shapes()) {
-    SCOPED_TRACE(shape.name);
+  for (const Hardware& hardware : machines()) {
+    SCOPED_TRACE(hardware.name);
     const int* row = expected[i++];
-    EXPECT_EQ(by_flat_exchange(shape).both(), row[0]);
-    EXPECT_EQ(by_tree(shape).both(), row[1]);
-    EXPECT_EQ(by_xhc(shape).both(), row[2]);
-    EXPECT_EQ(by_release_gather(shape).both(), row[3]);
-    EXPECT_GT(with_data_by_release_gather(shape).both(), row[3]);
+    EXPECT_EQ(by_flat_exchange(hardware).both(), row[0]);
+    EXPECT_EQ(by_tree(hardware).both(), row[1]);
+    EXPECT_EQ(by_xhc(hardware).both(), row[2]);
+    EXPECT_EQ(by_release_gather(hardware).both(), row[3]);
+    EXPECT_GT(with_data_by_release_gather(hardware).both(), row[3]);
   }
 }
 
 /// The chain is that of the places in the tree, whichever rank is the root.
 TEST(TreeCost, TheChainIsThatOfTheTree) {
-  for (const Shape& shape : shapes()) {
-    const Groups groups(shape.places);
+  for (const Hardware& hardware : machines()) {
+    const Groups groups(hardware.places);
     const int size = groups.size();
     for (const int root : {0, size / 3, size - 1}) {
       int longest = 0;
@@ -117,7 +117,7 @@ TEST(TreeCost, TheChainIsThatOfTheTree) {
         }
         longest = std::max(longest, lines);
       }
-      EXPECT_EQ(longest, groups.longest_chain().lines) << shape.name << ", root " << root;
+      EXPECT_EQ(longest, groups.longest_chain().lines) << hardware.name << ", root " << root;
       EXPECT_EQ(lines_read, size - 1) << "each rank's line is read once on the way up";
     }
   }

@@ -11,8 +11,6 @@
 namespace tutti::detail::reducer {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-
 /// From the bucket's first byte to the last of its last gradient, with the padding between gradients.
 std::size_t bytes_of(const std::vector<std::size_t>& bucket, std::span<const ParameterSize> parameters) {
   const ParameterSize& last = parameters[bucket.back()];
@@ -114,6 +112,7 @@ TEST(BucketPlan, Bert) {
   parameters.push_back({h * h});
   parameters.push_back({h});
   const auto order = reverse_order(parameters.size());
+  constexpr std::size_t mebibyte = std::size_t{1} << 20U;
   const BucketLimits limits{25 * mebibyte, mebibyte};
   const BucketPlan plan = plan_buckets(parameters, order, limits);
   check(plan, parameters, order, limits);

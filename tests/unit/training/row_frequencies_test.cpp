@@ -19,7 +19,7 @@ constexpr std::size_t rows = 1000003;
 constexpr std::size_t batch = 1 << 17;
 constexpr std::size_t batches = 8;
 
-PlannerFacts ranks(std::size_t count) {
+PlannerFacts facts_of(std::size_t count) {
   PlannerFacts facts;
   facts.node_of.assign(count, 0);
   return facts;
@@ -99,7 +99,7 @@ TEST(RowFrequencies, PredictLookupsAndDistinctRows) {
     for (const RowOrder order : {RowOrder::blocks, RowOrder::cyclic}) {
       const EmbeddingTableConfig table = table_of(data, order);
       for (const std::size_t count : {2U, 8U, 64U}) {
-        const auto plan = plan_sharding(ranks(count), std::span(&table, 1), {.batch = batch});
+        const auto plan = plan_sharding(facts_of(count), std::span(&table, 1), {.batch = batch});
         plan.validate(std::span(&table, 1));
         const std::string where = std::string(is_scattered ? "scattered, " : "by frequency, ") + row_order_name(order);
         const auto loads = counted(plan, lookups);
@@ -119,7 +119,7 @@ TEST(RowFrequencies, PredictLookupsAndDistinctRows) {
 TEST(RowFrequencies, OfASampleThatIsShorterThanABatchPredictTooFewRows) {
   const auto few = drawn(batch / 16, 1, true);
   const EmbeddingTableConfig table = table_of(few, RowOrder::cyclic);
-  const auto plan = plan_sharding(ranks(2), std::span(&table, 1), {.batch = batch});
+  const auto plan = plan_sharding(facts_of(2), std::span(&table, 1), {.batch = batch});
   const auto loads = counted(plan, drawn(batches * batch, 2, true));
   for (std::size_t r = 0; r < 2; ++r) {
     EXPECT_LT(plan.prediction[r].distinct_rows, loads[r].distinct_rows);
@@ -144,7 +144,7 @@ TEST(RowFrequencies, PutEachHotRowWhereItIs) {
   table.frequencies = {{1, 0}, {2, 6}, {}, {}};
   const auto loads = [&](RowOrder order) {
     table.row_order = order;
-    return plan_sharding(ranks(2), std::span(&table, 1), {.batch = 16}).prediction;
+    return plan_sharding(facts_of(2), std::span(&table, 1), {.batch = 16}).prediction;
   };
   EXPECT_DOUBLE_EQ(loads(RowOrder::blocks)[0].lookups, 32);
   EXPECT_DOUBLE_EQ(loads(RowOrder::blocks)[1].lookups, 0);
@@ -157,7 +157,7 @@ TEST(RowFrequencies, LetThePlannerChooseTheOrder) {
   EmbeddingTableConfig table{"t", 100000, 64};
   table.sharding = Sharding::row_wise;
   const auto step = [&] {
-    return plan_sharding(ranks(4), std::span(&table, 1), {.batch = 4096}).shards.front().row_step;
+    return plan_sharding(facts_of(4), std::span(&table, 1), {.batch = 4096}).shards.front().row_step;
   };
   EXPECT_EQ(step(), 1) << "nothing is known";
   table.lookup_shares = {1, 0, 0, 0};
@@ -178,7 +178,7 @@ TEST(RowFrequencies, AreInTheTextOfThePlan) {
   table.sharding = Sharding::row_wise;
   table.row_order = RowOrder::cyclic;
   table.frequencies = {{0, 1}, {3, 1}, {}, {}};
-  const std::string text = plan_sharding(ranks(2), std::span(&table, 1), {.batch = 64}).text();
+  const std::string text = plan_sharding(facts_of(2), std::span(&table, 1), {.batch = 64}).text();
   for (const char* part : {"0 rows 0-8:2, 1 rows 1-9:2", "distinct rows", "lookups 1.50, distinct rows 1.00"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
 }
@@ -198,7 +198,7 @@ TEST(RowFrequencies, ThatAreImpossibleAreNamed) {
     EmbeddingTableConfig table{"t", 10, 8};
     table.frequencies = wrong;
     try {
-      (void)plan_sharding(ranks(2), std::span(&table, 1), {});
+      (void)plan_sharding(facts_of(2), std::span(&table, 1), {});
       ADD_FAILURE() << "not refused";
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
