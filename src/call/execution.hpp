@@ -55,6 +55,8 @@ class Execution {
     facts_ = made.recorder->facts_of(made.number);
     facts_.form = flight::Form::start;
   }
+  /// The note of the call, or of the last start of a persistent one.
+  [[nodiscard]] const flight::Note& note() const noexcept { return note_; }
   /// Notes that the program waits for it.
   void note_wait() const noexcept { note_.wait(); }
   /// Ends an active execution with an error.

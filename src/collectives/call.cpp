@@ -183,6 +183,8 @@ Observers observers_of(Context& comm, const CheckedCall& call, const Plan& plan)
     by.count(*comm.summary, operation_name(signature.operation), signature.kind, way.way,
              bytes_of(signature, call.binding));
   by.note = noted(comm, signature.kind, [&] { return facts_of(comm, call, way); });
+  if (comm.flight.has_checksums() && signature.memory == MemoryClass::host) [[unlikely]]
+    by.sums = std::make_unique<Checksums>(comm, data_of(signature, call.binding, comm.rank, comm.size));
   return by;
 }
 
@@ -275,8 +277,8 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, CheckedCa
     watch = watch_call(*comm, call, options);
   const PlanPtr& plan = plan_for(*comm, call, own);
   if (kind == CallKind::nonblocking) refuse_stalling(*comm, *plan);
-  return make_observed(comm, kind, observers_of(*comm, call, *plan), std::move(watch), [&] {
-    auto execution = make_execution(comm, plan, std::move(call.binding), own);
+  return make_observed(comm, kind, observers_of(*comm, call, *plan), std::move(watch), [&](const auto& summed) {
+    auto execution = summed(make_execution(comm, plan, std::move(call.binding), own));
     if (call.packing)
       execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
     return execution;
@@ -299,7 +301,7 @@ void run_call(const ContextPtr& comm, CheckedCall&& call, const Options& options
 Request start_call(const Communicator& communicator, CheckedCall&& call, const Options& options,
                    const Repeatable* made) {
   const ContextPtr& comm = communicator.state();
-  if (call.packing || comm->check != nullptr) [[unlikely]]
+  if (call.packing || comm->check != nullptr || comm->flight.has_checksums()) [[unlikely]]
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
   CallOptions own = call_options(*comm, options);

@@ -236,16 +236,6 @@ flight::Facts facts_of(Context& comm, const NeighborExchange& exchange, CallKind
           .form = form_of(kind)};
 }
 
-Observers observers_of(Context& comm, const NeighborExchange& exchange, CallKind kind) {
-  const std::string_view way = neighbor_way(comm);
-  Observers by;
-  if (comm.summary != nullptr) [[unlikely]]
-    by.count(*comm.summary, operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way),
-             bytes_of(exchange));
-  by.note = noted(comm, kind, [&] { return facts_of(comm, exchange, kind, way); });
-  return by;
-}
-
 /// The blocks of an exchange that have no layout.
 BufferUses uses_of(const NeighborExchange& exchange) {
   BufferUses uses;
@@ -254,6 +244,18 @@ BufferUses uses_of(const NeighborExchange& exchange) {
   for (const EdgeBlock& block : exchange.received)
     if (!block.layout) uses.add_written(block.address, block.bytes);
   return uses;
+}
+
+Observers observers_of(Context& comm, const NeighborExchange& exchange, CallKind kind) {
+  const std::string_view way = neighbor_way(comm);
+  Observers by;
+  if (comm.summary != nullptr) [[unlikely]]
+    by.count(*comm.summary, operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way),
+             bytes_of(exchange));
+  by.note = noted(comm, kind, [&] { return facts_of(comm, exchange, kind, way); });
+  if (comm.flight.has_checksums()) [[unlikely]]
+    by.sums = std::make_unique<Checksums>(comm, uses_of(exchange));
+  return by;
 }
 
 /// For check mode: ranks compare nothing but the operation and its form, because counts belong to edges.
@@ -283,9 +285,10 @@ std::shared_ptr<Execution> make_exchange(const ContextPtr& context, NeighborExch
     BufferUses uses = checked_uses(*context, exchange);
     watch = watch_of(*context, context->check->note(exchange.call, kind), std::move(uses), {});
   }
-  return make_observed(context, kind, observers_of(*context, exchange, kind), std::move(watch), [&] {
-    return make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
-  });
+  return make_observed(
+      context, kind, observers_of(*context, exchange, kind), std::move(watch), [&](const auto& summed) {
+        return summed(make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options)));
+      });
 }
 
 /// The execution of a nonblocking or persistent call. The caller starts it.

@@ -11,6 +11,7 @@
 #include "call/execution.hpp"
 #include "call/summary.hpp"
 #include "collectives/checked_execution.hpp"
+#include "collectives/checksums.hpp"
 #include "core/stopwatch.hpp"
 #include "diagnosis/recorder.hpp"
 #include "operation/signature.hpp"
@@ -19,9 +20,10 @@ namespace tutti::detail {
 
 /// The observers of one call, whether it is a collective, one of neighbours or messages.
 struct Observers {
-  flight::Note note{};      ///< of the flight recorder
-  Tally* tally = nullptr;   ///< of TUTTI_LOG=summary; null: the call is not counted
-  std::uint64_t bytes = 0;  ///< that the tally counts
+  flight::Note note{};                ///< of the flight recorder
+  std::unique_ptr<Checksums> sums{};  ///< null: the recorder has none, or not of this call
+  Tally* tally = nullptr;             ///< of TUTTI_LOG=summary; null: the call is not counted
+  std::uint64_t bytes = 0;            ///< that the tally counts
 
   void count(Summary& summary, std::string_view operation, CallKind kind, const std::string& way,
              std::uint64_t its_bytes) {
@@ -49,6 +51,8 @@ template <typename FactsOf>
 class Observed {
  public:
   explicit Observed(const Observers& by) : by_(by), recording_(by.note) {
+    if (by_.sums != nullptr) [[unlikely]]
+      by_.sums->sum_given(by_.note);
     if (by_.tally != nullptr) [[unlikely]]
       watch_.emplace();
   }
@@ -58,7 +62,11 @@ class Observed {
   }
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;
-  void succeed() noexcept { recording_.succeed(); }
+  void succeed() noexcept {
+    if (by_.sums != nullptr) [[unlikely]]
+      by_.sums->sum_taken(by_.note);
+    recording_.succeed();
+  }
   /// Leaves the end to an execution that has the note.
   void hand_over() noexcept { recording_.hand_over(); }
 
@@ -68,15 +76,24 @@ class Observed {
   std::optional<Stopwatch> watch_{};
 };
 
-/// The execution of a nonblocking or persistent call, which make() makes. watch: in check mode. A persistent call is
-/// done when it is made, and its execution records the starts.
+/// The execution of a nonblocking or persistent call, which make() makes and gives to summed(), before the packing of
+/// buffers with layouts. watch: in check mode. A persistent call is done when it is made, and its execution records the
+/// starts.
 template <typename Make>
-[[nodiscard]] std::shared_ptr<Execution> make_observed(const ContextPtr& comm, CallKind kind, const Observers& by,
+[[nodiscard]] std::shared_ptr<Execution> make_observed(const ContextPtr& comm, CallKind kind, Observers&& by,
                                                        std::optional<Watch>&& watch, const Make& make) {
   flight::Recording recording(by.note);
-  std::shared_ptr<Execution> execution = make();
+  Checksums* sums = by.sums.get();
+  const auto summed = [&](std::shared_ptr<Execution> inner) -> std::shared_ptr<Execution> {
+    if (sums == nullptr) [[likely]]
+      return inner;
+    return std::make_shared<PackedExecution>(comm, std::move(inner), std::move(by.sums));
+  };
+  std::shared_ptr<Execution> execution = make(summed);
   if (watch) [[unlikely]]
     execution = std::make_shared<CheckedExecution>(comm, std::move(execution), std::move(*watch));
+  if (sums != nullptr) [[unlikely]]
+    sums->follow(*execution);
   if (by.tally != nullptr) execution->count_in(*by.tally, by.bytes);
   if (kind == CallKind::persistent) {
     execution->record_starts(by.note);

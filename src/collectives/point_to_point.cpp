@@ -227,7 +227,7 @@ void trace_group(const flight::Note& note, const PointToPoints& transfers) {
 }
 
 Observers observers_of(const Context& comm, CallKind kind, const PointToPoints& transfers) {
-  const Observers by{.note = noted(comm, kind, [&] { return facts_of(comm, kind, transfers); })};
+  Observers by{.note = noted(comm, kind, [&] { return facts_of(comm, kind, transfers); })};
   if (by.note.recorder != nullptr && by.note.recorder->log() != nullptr && transfers.size() != 1) [[unlikely]]
     trace_group(by.note, transfers);
   return by;
@@ -239,7 +239,7 @@ std::shared_ptr<Execution> make_messages(const ContextPtr& comm, std::string_vie
   std::optional<Watch> watch;
   if (comm->check != nullptr) [[unlikely]]
     watch = watch_of(comm, call, transfers, kind);
-  return make_observed(comm, kind, observers_of(*comm, kind, transfers), std::move(watch), [&] {
+  return make_observed(comm, kind, observers_of(*comm, kind, transfers), std::move(watch), [&](const auto& /*summed*/) {
     return make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options));
   });
 }

@@ -45,7 +45,8 @@ bool Repeatable::may_be_repeated(const Context& comm, const CheckedCall& call, c
   const bool has_own_function = op_.kind() == ReduceKind::user || op_.kind() == ReduceKind::premul_sum;
   const bool is_in_place = send_in_place_ || recv_in_place_;
   return is_plain() && !has_own_function && !call.packing && call.signature.memory == MemoryClass::host &&
-         call.binding.in_place == is_in_place && !plan.trial && comm.check == nullptr && comm.summary == nullptr;
+         call.binding.in_place == is_in_place && !plan.trial && comm.check == nullptr && comm.summary == nullptr &&
+         !comm.flight.has_checksums();
 }
 
 Repeats::Entry Repeatable::entry_of(const CheckedCall& call, const PlanPtr& plan, const flight::Note& note) const {

@@ -32,8 +32,9 @@ struct Config {
   bool nccl_blocking = true;                                 ///< TUTTI_NCCL_BLOCKING
   bool nccl_register = false;                                ///< TUTTI_NCCL_REGISTER
   std::optional<bool> cuda_aware{};                          ///< TUTTI_CUDA_AWARE; empty if unset
-  std::uint32_t flight_entries = 1024;                       ///< TUTTI_FLIGHT_ENTRIES; 0 if TUTTI_FLIGHT=0
+  std::uint32_t flight_entries = 1024;                       ///< TUTTI_FLIGHT_ENTRIES; 0: there is no recorder
   std::string flight_folder{};                               ///< TUTTI_FLIGHT; empty: the recorder has no file
+  bool checksums = false;                                    ///< TUTTI_CHECKSUM: the recorder has those of data
   std::chrono::nanoseconds heartbeat{0};                     ///< TUTTI_HEARTBEAT, in seconds; 0: none
   std::string trace_file{};                                  ///< TUTTI_TRACE; empty: no trace
   std::chrono::nanoseconds watchdog{0};                      ///< TUTTI_WATCHDOG, in seconds; 0: none

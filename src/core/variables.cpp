@@ -15,7 +15,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 32> all = {{
+constexpr std::array<Variable, 33> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -38,6 +38,7 @@ constexpr std::array<Variable, 32> all = {{
     {"TUTTI_LOG", "1: warnings; summary: the calls of the program at its end"},
     {"TUTTI_FLIGHT", "0: no flight recorder; a folder, as ./flight: recorders stay there"},
     {"TUTTI_FLIGHT_ENTRIES", "calls that a flight recorder holds"},
+    {"TUTTI_CHECKSUM", "1: flight recorders have checksums of the data of collectives, for tutti diff"},
     {"TUTTI_HEARTBEAT", "seconds without a sign of life after which a rank on another node has ended"},
     {"TUTTI_TRACE", "file for a trace of all ranks' calls; 0: none"},
     {"TUTTI_WATCHDOG", "seconds of a call after which it is said who waits for whom"},

@@ -11,14 +11,16 @@
 #include <type_traits>
 
 #include "diagnosis/calls.hpp"
+#include "diagnosis/digest.hpp"
 #include "diagnosis/ticks.hpp"
 
-/// The memory of a flight recorder, as other processes read it: a Header, then the rows of communicators, texts, and
-/// the ring of entries. Numbers are the machine's own; a reader must be of the same version.
+/// The memory of a flight recorder, as other processes read it: a Header, then the rows of communicators, texts, the
+/// ring of entries, and with TUTTI_CHECKSUM a ring of as many rows of checksums. Numbers are the machine's own; a
+/// reader must be of the same version.
 namespace tutti::detail::flight {
 
 inline constexpr std::uint64_t magic = 0x7468676c66747574;  // "tutflght"
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 /// Peers and tags: wildcards.
 inline constexpr std::int32_t any = -2;
@@ -56,6 +58,13 @@ struct alignas(64) Entry {
 };
 static_assert(sizeof(Entry) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
+/// The data of the collective whose entry has the same place in the ring.
+struct alignas(64) ChecksumRow {
+  std::atomic<std::uint64_t> number{0};        ///< that of the entry, from the beginning of the call on
+  std::atomic<std::uint64_t> taken_number{0};  ///< the same, from its end on
+  Summed call{};
+};
+
 struct alignas(64) CommunicatorRow {
   std::atomic<std::uint64_t> mark{0};  ///< equal on all its ranks, and no other's; 0: the row is free
   std::int32_t rank = 0;
@@ -84,8 +93,9 @@ struct alignas(64) Header {
   std::int32_t process = 0;   ///< in its own namespace
   std::int32_t world_rank = -1;
   std::int32_t world_size = 0;
-  std::uint32_t ended = 0;  ///< 1: MPI was finalized
-  std::uint64_t job = 0;    ///< equal in all processes of a job that have met
+  std::uint32_t ended = 0;          ///< 1: MPI was finalized
+  std::uint32_t has_checksums = 0;  ///< 1: there are rows of them
+  std::uint64_t job = 0;            ///< equal in all processes of a job that have met
   Moment opened{};
   Moment seen{};  ///< later than opened
   std::array<char, 64> host{};
@@ -93,9 +103,9 @@ struct alignas(64) Header {
   alignas(64) std::atomic<std::uint64_t> next{0};  ///< entries so far
 };
 
-[[nodiscard]] constexpr std::size_t bytes_for(std::uint32_t entries) {
+[[nodiscard]] constexpr std::size_t bytes_for(std::uint32_t entries, bool has_checksums = false) {
   return sizeof(Header) + communicator_rows * sizeof(CommunicatorRow) + text_rows * sizeof(TextRow) +
-         entries * sizeof(Entry);
+         entries * (sizeof(Entry) + (has_checksums ? sizeof(ChecksumRow) : 0));
 }
 
 /// The parts of a recorder's memory.
@@ -108,6 +118,10 @@ struct Parts {
         communicators(reinterpret_cast<Same<CommunicatorRow>*>(memory + sizeof(Header))),
         texts(reinterpret_cast<Same<TextRow>*>(communicators + communicator_rows)),
         entries(reinterpret_cast<Same<Entry>*>(texts + text_rows)) {}
+  /// Behind so many entries, if the memory has checksums.
+  [[nodiscard]] Same<ChecksumRow>* checksums(std::uint32_t of_entries) const {
+    return reinterpret_cast<Same<ChecksumRow>*>(entries + of_entries);
+  }
   Same<Header>* header;
   Same<CommunicatorRow>* communicators;
   Same<TextRow>* texts;

@@ -53,12 +53,15 @@ Recorder* make_recorder() {
   const Config& settings = config();
   if (settings.flight_entries == 0) return nullptr;
   std::string problem;
-  RecorderMemory memory = RecorderMemory::create(bytes_for(settings.flight_entries), settings.flight_folder, problem);
+  RecorderMemory memory =
+      RecorderMemory::create(bytes_for(settings.flight_entries, settings.checksums), settings.flight_folder, problem);
   if (!memory.valid()) {
     if (settings.logs) log_once("no flight recorder: " + problem);
     return nullptr;
   }
-  return new Recorder(std::move(memory), settings.flight_entries, make_log(settings.trace_file), may_have_threads());
+  if (settings.checksums) want_sites();
+  return new Recorder(std::move(memory), settings.flight_entries, make_log(settings.trace_file), may_have_threads(),
+                      settings.checksums);
 }
 
 }  // namespace
@@ -68,15 +71,18 @@ Recorder* Recorder::instance() {
   return made;
 }
 
-Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log, bool has_threads)
+Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log, bool has_threads,
+                   bool has_checksums)
     : memory_(std::move(memory)),
       parts_(memory_.data()),
       mask_(entries - 1),
       has_threads_(has_threads),
-      log_(std::move(log)) {
+      log_(std::move(log)),
+      checksums_(has_checksums ? parts_.checksums(entries) : nullptr) {
   Header& header = *parts_.header;
   header.version = version;
   header.entries = entries;
+  header.has_checksums = has_checksums ? 1 : 0;
   header.process = getpid();
   header.opened = header.seen = Moment::now();
   keep_begin(host_name(), header.host);
@@ -155,6 +161,21 @@ void Recorder::resolve_in_log(std::uint64_t number, int source, int tag) noexcep
   if (entry.number.load(std::memory_order_relaxed) != number) return;
   const bool is_open = entry.facts.call == Call::recv && (entry.facts.peer == any || entry.facts.tag == any);
   if (is_open) log_->came_from(entry.trace_slot, source, tag);
+}
+
+void Recorder::sum(std::uint64_t number, const Summed& call) noexcept {
+  ChecksumRow& row = checksums_[number & mask_];
+  row.number.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  row.call = call;
+  row.number.store(number, std::memory_order_release);
+}
+
+void Recorder::sum_taken(std::uint64_t number, const Digest& taken) noexcept {
+  ChecksumRow& row = checksums_[number & mask_];
+  if (row.number.load(std::memory_order_relaxed) != number) return;
+  row.call.taken = taken;
+  row.taken_number.store(number, std::memory_order_release);
 }
 
 void Recorder::finish() noexcept {

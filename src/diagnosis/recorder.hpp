@@ -21,8 +21,9 @@ class Recorder {
   [[nodiscard]] static Recorder* instance();
 
   /// log: null unless the calls are also traced. has_threads: several threads may write calls at the same time.
+  /// has_checksums: the memory is bytes_for() them too.
   Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log = nullptr,
-           bool has_threads = true);
+           bool has_threads = true, bool has_checksums = false);
 
   /// Writes a call, and returns its number.
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
@@ -66,6 +67,12 @@ class Recorder {
     entry.state.store(state, std::memory_order_release);
     __builtin_prefetch(&entry_of(number + 1), 1);
   }
+
+  /// Whether collectives are to write the checksums of their data.
+  [[nodiscard]] bool has_checksums() const noexcept { return checksums_ != nullptr; }
+  /// Write what a call gives, when it begins, and what it has taken, before its end.
+  void sum(std::uint64_t number, const Summed& call) noexcept;
+  void sum_taken(std::uint64_t number, const Digest& taken) noexcept;
 
   /// Tells the trace who has sent a message that was awaited from any rank or with any tag.
   void came_from(std::uint64_t number, int source, int tag) noexcept {
@@ -138,6 +145,7 @@ class Recorder {
   std::mutex mutex_;
   int kept_ = -1;
   std::unique_ptr<trace::Log> log_;
+  ChecksumRow* checksums_ = nullptr;
 };
 
 /// A call that was written, in the hands of those who make it.

@@ -67,12 +67,19 @@ std::optional<SeenCall> call_of(const Parts<const std::byte>& parts, const Entry
   return call;
 }
 
+void read_checksums(const ChecksumRow& row, SeenCall& call) {
+  if (row.number.load(std::memory_order_acquire) != call.number) return;
+  call.has_taken = row.taken_number.load(std::memory_order_acquire) == call.number;
+  call.sums = row.call;
+}
+
 bool is_recorder(const Header& header, std::size_t bytes, std::string& problem) {
   if (header.magic.load() != magic)
     problem = "no flight recorder";
   else if (header.version != version)
     problem = fmt::format("a flight recorder of version {}; this program reads version {}", header.version, version);
-  else if (!std::has_single_bit(header.entries) || header.entries > most_entries || bytes < bytes_for(header.entries))
+  else if (!std::has_single_bit(header.entries) || header.entries > most_entries ||
+           bytes < bytes_for(header.entries, header.has_checksums != 0))
     problem = "a damaged flight recorder: its length does not fit its calls";
   else
     return true;
@@ -132,8 +139,12 @@ std::optional<Snapshot> read_snapshot(std::span<const std::byte> memory, const M
   snapshot.taken = clock.time(later.ticks);
   snapshot.total = header.next.load();
   snapshot.communicators = communicators_of(parts);
-  for (std::uint32_t i = 0; i < header.entries; ++i)
-    if (auto call = call_of(parts, parts.entries[i], clock)) snapshot.calls.push_back(std::move(*call));
+  for (std::uint32_t i = 0; i < header.entries; ++i) {
+    auto call = call_of(parts, parts.entries[i], clock);
+    if (!call) continue;
+    if (header.has_checksums != 0) read_checksums(parts.checksums(header.entries)[i], *call);
+    snapshot.calls.push_back(std::move(*call));
+  }
   std::sort(snapshot.calls.begin(), snapshot.calls.end(),
             [](const SeenCall& a, const SeenCall& b) { return a.number < b.number; });
   return snapshot;
@@ -143,7 +154,7 @@ std::optional<Snapshot> read_snapshot(const std::string& path, std::string& prob
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat facts {};
   const bool is_readable = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
-                           static_cast<std::size_t>(facts.st_size) <= bytes_for(most_entries);
+                           static_cast<std::size_t>(facts.st_size) <= bytes_for(most_entries, true);
   std::vector<std::byte> bytes(is_readable ? static_cast<std::size_t>(facts.st_size) : 0);
   const ssize_t got = is_readable ? pread(file, bytes.data(), bytes.size(), 0) : -1;
   problem = file < 0 ? fmt::format("cannot be read: {}", std::strerror(errno)) : "no flight recorder";

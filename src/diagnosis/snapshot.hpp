@@ -22,6 +22,8 @@ struct SeenCall {
   std::uint64_t number = 0;
   std::int64_t begin = 0;  ///< nanoseconds since 1970
   std::int64_t end = 0;    ///< 0: it is not over
+  std::optional<Summed> sums{};
+  bool has_taken = false;  ///< the sums have what it has taken
 };
 
 struct SeenCommunicator {

@@ -30,6 +30,31 @@ BufferUses uses_of(const Signature& signature, const Binding& binding, int rank,
   return uses;
 }
 
+BufferUses data_of(const Signature& signature, const Binding& binding, int rank, int size) {
+  BufferUses data;
+  const Operation operation = signature.operation;
+  const OperationTraits& row = traits_of(operation);
+  const std::size_t unit = signature.type.size();
+  const Shape shape(signature, binding, rank, size);
+  const bool has_one_buffer = row.in_place == InPlaceSide::always;
+  const auto read = [&](const Block& block) {
+    data.add_read(bytes_of(has_one_buffer ? binding.output : binding.input, block, unit));
+  };
+  const auto write = [&](const Block& block) { data.add_written(bytes_of(binding.output, block, unit)); };
+  if (has_one_buffer ? shape.is_root() : has_input(operation, shape.is_root())) {
+    if (row.given == BlockKind::counted && !combines(operation))
+      for (int to = 0; to < size; ++to) read(shape.given(to));
+    else
+      read({0, has_one_buffer ? signature.count : shape.input_end()});
+  }
+  if (!has_output(operation, shape.is_root()) || (combines(operation) && !shape.has_result(rank))) return data;
+  if (row.taken == BlockKind::each || row.taken == BlockKind::counted)
+    for (int from = 0; from < size; ++from) write(shape.taken(from));
+  else
+    write(shape.taken(rank));
+  return data;
+}
+
 std::uint64_t fingerprint(Bytes bytes, bool all) {
   constexpr std::size_t end = 1024;
   constexpr std::size_t samples = 128;

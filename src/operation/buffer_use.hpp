@@ -32,6 +32,9 @@ struct BufferUses {
 
 /// Those of a collective on host memory; none on device memory, which streams order.
 [[nodiscard]] BufferUses uses_of(const Signature& signature, const Binding& binding, int rank, int size);
+/// The data that a collective gives and takes, block by block in the order of ranks, on host memory: in place, too, it
+/// reads what it gives and writes no more than its result. Of a bcast only the root gives.
+[[nodiscard]] BufferUses data_of(const Signature& signature, const Binding& binding, int rank, int size);
 
 /// A digest by which a change is found: of all bytes, or of the beginning, the end and samples between them.
 [[nodiscard]] std::uint64_t fingerprint(Bytes bytes, bool all);

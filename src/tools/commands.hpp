@@ -34,6 +34,10 @@ void warn_before_mpi(int argc, const char* const* argv);
 void add_flight(CLI::App& app);
 [[nodiscard]] bool is_flight(int argc, const char* const* argv);
 
+/// `tutti diff`: names the first call in which two runs part, whose recorders have checksums. Needs no MPI.
+void add_diff(CLI::App& app);
+[[nodiscard]] bool is_diff(int argc, const char* const* argv);
+
 /// `tutti trace`: merges the parts of a trace, and says where the time of a traced job went. Needs no MPI.
 void add_trace(CLI::App& app);
 [[nodiscard]] bool is_trace(int argc, const char* const* argv);

@@ -39,12 +39,13 @@ int main(int argc, char** argv) {
   tutti::tools::add_regret(app);
   tutti::tools::add_doctor(app);
   tutti::tools::add_flight(app);
+  tutti::tools::add_diff(app);
   tutti::tools::add_trace(app);
   tutti::tools::add_run(app);
   add_helps(app, tutti::tools::version_text());
   if (tutti::command_line::asks_for_document(argc, argv)) return show(parse(app, {argv[1]}, [] {}), 0);
-  using tutti::tools::is_flight, tutti::tools::is_run, tutti::tools::is_trace;
-  if (is_run(argc, argv) || is_flight(argc, argv) || is_trace(argc, argv))
+  using tutti::tools::is_diff, tutti::tools::is_flight, tutti::tools::is_run, tutti::tools::is_trace;
+  if (is_run(argc, argv) || is_flight(argc, argv) || is_diff(argc, argv) || is_trace(argc, argv))
     return show(parse(app, arguments_of(argc, argv), [] {}), 0);
   tutti::tools::warn_before_mpi(argc, argv);
   try {

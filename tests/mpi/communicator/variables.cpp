@@ -210,6 +210,14 @@ TEST(Variables, FlightFolder) {
 // TUTTI_FLIGHT_ENTRIES=100
 TEST(Variables, TUTTI_FLIGHT_ENTRIES) { EXPECT_EQ(config().flight_entries, 128U); }
 
+// TUTTI_CHECKSUM=1
+TEST(Variables, TUTTI_CHECKSUM) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  ASSERT_NE(detail::flight::Recorder::instance(), nullptr);
+  EXPECT_TRUE(detail::flight::Recorder::instance()->has_checksums());
+  EXPECT_EQ(config().flight_entries, 65536U) << "two runs are compared from their beginning on";
+}
+
 // TUTTI_TRACE=variables.json
 TEST(Variables, TUTTI_TRACE) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);

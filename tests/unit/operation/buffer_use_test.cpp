@@ -77,6 +77,45 @@ TEST_F(UsesTest, BlocksAreUsedWithoutTheirGaps) {
   EXPECT_FALSE(share_memory(none, found.read));
 }
 
+TEST_F(UsesTest, DataAreWhatIsGivenAndTakenInPlaceToo) {
+  const auto total = [](const std::vector<Bytes>& all) {
+    std::size_t sum = 0;
+    for (const Bytes& block : all) sum += block.size();
+    return sum;
+  };
+  const auto expect = [&](Operation operation, int rank, std::size_t given, std::size_t taken) {
+    signature.operation = operation;
+    const BufferUses data = data_of(signature, binding, rank, 3);
+    EXPECT_EQ(total(data.read), given) << operation_name(operation) << " " << rank;
+    EXPECT_EQ(total(data.written), taken) << operation_name(operation) << " " << rank;
+  };
+  for (const bool in_place : {false, true}) {
+    binding.in_place = in_place;
+    expect(Operation::barrier, 0, 0, 0);
+    expect(Operation::bcast, 0, 16, 16);
+    expect(Operation::bcast, 1, 0, 16);
+    expect(Operation::allreduce, 1, 16, 16);
+    expect(Operation::reduce, 0, 16, 16);
+    expect(Operation::reduce, 1, 16, 0);
+    expect(Operation::reduce_scatter_block, 1, 48, 16);
+    expect(Operation::exscan, 0, 16, 0);
+    expect(Operation::exscan, 1, 16, 16);
+    expect(Operation::allgather, 1, 16, 48);
+    expect(Operation::gather, 0, 16, 48);
+    expect(Operation::gather, 1, 16, 0);
+    expect(Operation::scatter, 0, 48, 16);
+    expect(Operation::scatter, 1, 0, 16);
+    expect(Operation::alltoall, 1, 48, 48);
+    binding.recv_counts = {1, 2, 3};
+    expect(Operation::reduce_scatter, 1, 24, 8);
+  }
+  binding.send_counts = {2, 0, 3};
+  binding.send_displs = {10, 0, 20};
+  binding.recv_displs = {5, 0, 9};
+  expect(Operation::alltoallv, 1, 20, 24);
+  EXPECT_EQ(data_of(signature, binding, 1, 3).written[0].data(), std::as_bytes(std::span(out)).data() + 20);
+}
+
 TEST_F(UsesTest, DeviceMemoryIsNotLookedAt) {
   signature.memory = MemoryClass::device;
   EXPECT_TRUE(uses(Operation::allreduce).read.empty());
