@@ -115,9 +115,61 @@ constexpr Factors ahead(std::uint64_t bits) { return {power_of_x(bits + 63), pow
   return by_tables(0, rest);
 }
 
-bool multiplies_without_carries() noexcept {
-  static const bool does = __builtin_cpu_supports("pclmul") != 0;
-  return does;
+constexpr std::size_t wide_bytes = folded_lanes * sizeof(__m512i);
+
+[[gnu::target("avx512f,vpclmulqdq")]] inline __m512i loaded_wide(const std::byte* bytes) noexcept {
+  return _mm512_loadu_si512(bytes);
+}
+
+[[gnu::target("avx512f,vpclmulqdq")]] inline __m512i folded_wide(__m512i lane, __m512i factors, __m512i next) noexcept {
+  const __m512i first = _mm512_clmulepi64_epi128(lane, factors, 0x00);
+  const __m512i second = _mm512_clmulepi64_epi128(lane, factors, 0x11);
+  return _mm512_xor_si512(_mm512_xor_si512(first, second), next);
+}
+
+/// The same, four lanes in each register: whole steps of as many registers.
+[[gnu::target("avx512f,vpclmulqdq")]] std::uint64_t by_wide_products(std::uint64_t state, Bytes bytes) noexcept {
+  static constexpr Factors step = ahead(8 * wide_bytes);
+  static constexpr Factors lane = ahead(8 * sizeof(__m512i));
+  static constexpr std::array<Factors, folded_lanes> steps{step, step, step, step};
+  static constexpr std::array<Factors, folded_lanes> lanes{lane, lane, lane, lane};
+  const std::array<std::uint64_t, sizeof(__m512i) / word_bytes> before{state};
+  const __m512i by_step = _mm512_loadu_si512(steps.data());
+  const __m512i by_lane = _mm512_loadu_si512(lanes.data());
+  const std::byte* at = bytes.data();
+  __m512i a = _mm512_xor_si512(loaded_wide(at), _mm512_loadu_si512(before.data()));
+  __m512i b = loaded_wide(at + sizeof a);
+  __m512i c = loaded_wide(at + 2 * sizeof a);
+  __m512i d = loaded_wide(at + 3 * sizeof a);
+  for (std::size_t left = bytes.size() / wide_bytes - 1; left > 0; --left) {
+    at += wide_bytes;
+    a = folded_wide(a, by_step, loaded_wide(at));
+    b = folded_wide(b, by_step, loaded_wide(at + sizeof a));
+    c = folded_wide(c, by_step, loaded_wide(at + 2 * sizeof a));
+    d = folded_wide(d, by_step, loaded_wide(at + 3 * sizeof a));
+  }
+  a = folded_wide(folded_wide(folded_wide(a, by_lane, b), by_lane, c), by_lane, d);
+  std::array<std::byte, sizeof a> rest{};
+  std::memcpy(rest.data(), &a, rest.size());
+  return by_products(0, rest);
+}
+
+/// The bytes of which the widest products that the processor has take whole steps; 0: it has none.
+std::size_t most_step_bytes() noexcept {
+  static const std::size_t bytes = __builtin_cpu_supports("pclmul") == 0 ? 0
+                                   : __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx512f") != 0
+                                       ? wide_bytes
+                                       : step_bytes;
+  return bytes;
+}
+
+/// Takes the whole steps of some bytes from them, if it is worth to begin.
+template <typename Fold>
+void take_steps(std::uint64_t& state, Bytes& bytes, std::size_t step, const Fold& fold) noexcept {
+  if (bytes.size() < 2 * step) return;
+  const std::size_t whole = bytes.size() / step * step;
+  state = fold(state, bytes.first(whole));
+  bytes = bytes.subspan(whole);
 }
 #endif
 
@@ -125,11 +177,8 @@ bool multiplies_without_carries() noexcept {
 
 void Checksum::add(Bytes bytes) noexcept {
 #if defined(__x86_64__)
-  if (bytes.size() >= 2 * step_bytes && multiplies_without_carries()) {
-    const std::size_t whole = bytes.size() / step_bytes * step_bytes;
-    state_ = by_products(state_, bytes.first(whole));
-    bytes = bytes.subspan(whole);
-  }
+  if (most_step_bytes() >= wide_bytes) take_steps(state_, bytes, wide_bytes, by_wide_products);
+  if (most_step_bytes() >= step_bytes) take_steps(state_, bytes, step_bytes, by_products);
 #endif
   state_ = by_tables(state_, bytes);
 }
