@@ -117,8 +117,6 @@ class Execution {
   }
 
   void watch() noexcept { is_watched_ = true; }
-  /// Of a request whose call is recorded.
-  [[nodiscard]] const flight::Note& note() const noexcept { return note_; }
 
   /// Time left until this call's timeout; 0 if it has none.
   [[nodiscard]] std::chrono::nanoseconds time_left() const noexcept {
