@@ -2,8 +2,10 @@
 // Collectives that move data, for programs that call MPI only. Ranks describe the same data by different datatypes.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "preload/arrays.hpp"
@@ -209,6 +211,36 @@ TEST_P(Moving, Alltoallw) {
       form, [&](int round) { fill(send, comm.size(), round); }, [&](int round) { expect_exchanged(recv, round); },
       Alltoallw, alltoallw, from.address, from.counts.data(), from.bytes.data(), from.types.data(), to.address,
       to.counts.data(), to.bytes.data(), to.types.data(), comm.get());
+}
+
+/// Rank 0 names its blocks by types with addresses of their own, and displacements that look like MPI_IN_PLACE.
+TEST_P(Moving, AlltoallwByTypesWithAddressesOnOneRank) {
+  Array send(Shape::plain, all());
+  Array recv(Shape::plain, all());
+  const auto size = static_cast<std::size_t>(comm.size());
+  const std::vector<int> counts(size, n);
+  std::vector<int> places(size, -1);
+  std::vector<MPI_Datatype> sent(size, MPI_INT);
+  std::vector<MPI_Datatype> received(size, MPI_INT);
+  for (std::size_t r = 0; r < size; ++r) {
+    if (comm.rank() != 0) places[r] = static_cast<int>(r * elements * sizeof(int));
+    for (auto& [array, types] : {std::pair(&send, &sent), std::pair(&recv, &received)}) {
+      if (comm.rank() != 0) continue;
+      MPI_Aint address = 0;
+      MPI_Get_address(array->data() + r * elements, &address);
+      MPI_Type_create_hindexed_block(1, 1, std::array{address + 1}.data(), MPI_INT, &(*types)[r]);
+      MPI_Type_commit(&(*types)[r]);
+    }
+  }
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        for (int r = 0; r < comm.size(); ++r) expect(recv, r, r, comm.rank(), round);
+      },
+      Alltoallw, alltoallw, comm.rank() == 0 ? MPI_BOTTOM : send.data(), counts.data(), places.data(), sent.data(),
+      comm.rank() == 0 ? MPI_BOTTOM : recv.data(), counts.data(), places.data(), received.data(), comm.get());
+  for (std::size_t r = 0; comm.rank() == 0 && r < size; ++r)
+    for (std::vector<MPI_Datatype>* types : {&sent, &received}) MPI_Type_free(&(*types)[r]);
 }
 
 /// Rank 0 has blocks for all ranks and the others for rank 0 alone. Beside their empty blocks stands MPI_DATATYPE_NULL.

@@ -50,10 +50,10 @@ template <typename N, typename D>
 [[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs, int number,
                              const MPI_Datatype* handles) {
   if (counts == nullptr || displs == nullptr || handles == nullptr) return false;
-  // Displacements in bytes may be addresses, behind MPI_BOTTOM.
-  const auto* bottom = static_cast<const std::byte*>(MPI_BOTTOM);
+  // Displacements in bytes may be addresses, behind MPI_BOTTOM. None stands for MPI_IN_PLACE, whatever its bits are.
+  static constexpr char elsewhere = 0;
   for (int r = 0; r < number; ++r) {
-    const void* place = address == MPI_BOTTOM ? bottom + static_cast<std::ptrdiff_t>(displs[r]) : address;
+    const void* place = address == MPI_BOTTOM && displs[r] != 0 ? &elsewhere : address;
     if (is_refused(place, counts[r], type_beside(handles[r], counts[r]))) return false;
   }
   blocks = Blocks(address, counts, displs, number, handles);
