@@ -22,6 +22,8 @@ inline std::uint64_t calls_through_library() {
   return through;
 }
 
+inline bool is_library_loaded() { return dlsym(RTLD_DEFAULT, "tutti_mpi_calls") != nullptr; }
+
 /// Whether a tool is loaded before libtutti-mpi for which nonblocking collectives are the MPI's.
 inline bool is_behind_tool_that_asks() { return dlsym(RTLD_DEFAULT, "tutti_test_tool_asks") != nullptr; }
 
