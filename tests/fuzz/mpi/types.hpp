@@ -53,8 +53,8 @@ struct Span {
   void add(std::ptrdiff_t place, std::ptrdiff_t count, const Facts& facts);
 };
 
-/// What calls that move data move: types of the MPI, and a record of several. No pairs, which MPICH 4.0.2 moves wrongly
-/// where there are thousands of them.
+/// What calls that move data move: types of the MPI, and a record of several. Neither pairs nor long double, whose
+/// padding an MPI need not copy.
 struct Element {
   const char* name;
   MPI_Datatype type;
