@@ -30,3 +30,5 @@ struct Allgather : Sides<Bytes, Bytes> {
   const void *send, N sent, MPI_Datatype sent_type, void *recv, N received, MPI_Datatype received_type
 #define ARGUMENTS() send, sent, sent_type, recv, received, received_type
 TUTTI_MPI_COLLECTIVE(Allgather, Allgather, allgather, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

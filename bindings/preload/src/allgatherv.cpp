@@ -29,3 +29,5 @@ struct Allgatherv : Sides<Bytes, Blocks> {
       MPI_Datatype received_type
 #define ARGUMENTS() send, sent, sent_type, recv, received, displs, received_type
 TUTTI_MPI_COLLECTIVE(Allgatherv, Allgatherv, allgatherv, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

@@ -29,3 +29,5 @@ struct Alltoall : Sides<Bytes, Bytes> {
   const void *send, N sent, MPI_Datatype sent_type, void *recv, N received, MPI_Datatype received_type
 #define ARGUMENTS() send, sent, sent_type, recv, received, received_type
 TUTTI_MPI_COLLECTIVE(Alltoall, Alltoall, alltoall, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

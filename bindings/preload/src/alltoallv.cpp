@@ -42,3 +42,5 @@ TUTTI_MPI_COLLECTIVE(Alltoallv, Alltoallv, alltoallv, PARAMETERS, ARGUMENTS)
       const N received[], const D received_displs[], const MPI_Datatype received_type[]
 #define ARGUMENTS() send, sent, sent_displs, sent_type, recv, received, received_displs, received_type
 TUTTI_MPI_COLLECTIVE(Alltoallw, Alltoallw, alltoallw, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

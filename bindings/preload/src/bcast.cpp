@@ -39,3 +39,5 @@ struct Bcast {
 #define PARAMETERS(N, D) void *buffer, N count, MPI_Datatype type, int root
 #define ARGUMENTS() buffer, count, type, root
 TUTTI_MPI_COLLECTIVE(Bcast, Bcast, bcast, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

@@ -35,3 +35,5 @@ struct Exscan : EvenReduction {
 TUTTI_MPI_COLLECTIVE(Allreduce, Allreduce, allreduce, PARAMETERS, ARGUMENTS)
 TUTTI_MPI_COLLECTIVE(Scan, Scan, scan, PARAMETERS, ARGUMENTS)
 TUTTI_MPI_COLLECTIVE(Exscan, Exscan, exscan, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

@@ -35,3 +35,5 @@ struct Gather : Sides<Bytes, Bytes> {
   const void *send, N sent, MPI_Datatype sent_type, void *recv, N received, MPI_Datatype received_type, int root
 #define ARGUMENTS() send, sent, sent_type, recv, received, received_type, root
 TUTTI_MPI_COLLECTIVE(Gather, Gather, gather, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

@@ -34,3 +34,5 @@ struct Gatherv : Sides<Bytes, Blocks> {
       MPI_Datatype received_type, int root
 #define ARGUMENTS() send, sent, sent_type, recv, received, displs, received_type, root
 TUTTI_MPI_COLLECTIVE(Gatherv, Gatherv, gatherv, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

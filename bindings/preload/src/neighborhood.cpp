@@ -134,3 +134,5 @@ TUTTI_MPI_COLLECTIVE(NeighborAlltoallv, Neighbor_alltoallv, neighbor_alltoallv, 
       const N received[], const MPI_Aint received_displs[], const MPI_Datatype received_type[]
 #define ARGUMENTS() send, sent, sent_displs, sent_type, recv, received, received_displs, received_type
 TUTTI_MPI_COLLECTIVE(NeighborAlltoallw, Neighbor_alltoallw, neighbor_alltoallw, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

@@ -34,3 +34,5 @@ struct Reduce {
 #define PARAMETERS(N, D) const void *send, void *recv, N count, MPI_Datatype type, MPI_Op op, int root
 #define ARGUMENTS() send, recv, count, type, op, root
 TUTTI_MPI_COLLECTIVE(Reduce, Reduce, reduce, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

@@ -39,3 +39,5 @@ struct ReduceScatter {
 #define PARAMETERS(N, D) const void *send, void *recv, const N received[], MPI_Datatype type, MPI_Op op
 #define ARGUMENTS() send, recv, received, type, op
 TUTTI_MPI_COLLECTIVE(ReduceScatter, Reduce_scatter, reduce_scatter, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

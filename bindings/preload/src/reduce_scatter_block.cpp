@@ -31,3 +31,5 @@ struct ReduceScatterBlock {
 #define PARAMETERS(N, D) const void *send, void *recv, N count, MPI_Datatype type, MPI_Op op
 #define ARGUMENTS() send, recv, count, type, op
 TUTTI_MPI_COLLECTIVE(ReduceScatterBlock, Reduce_scatter_block, reduce_scatter_block, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

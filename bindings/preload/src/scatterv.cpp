@@ -35,3 +35,5 @@ struct Scatterv : Sides<Blocks, Bytes> {
       MPI_Datatype received_type, int root
 #define ARGUMENTS() send, sent, displs, sent_type, recv, received, received_type, root
 TUTTI_MPI_COLLECTIVE(Scatterv, Scatterv, scatterv, PARAMETERS, ARGUMENTS)
+#undef PARAMETERS
+#undef ARGUMENTS

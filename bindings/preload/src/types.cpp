@@ -155,16 +155,16 @@ struct LastType {
 thread_local constinit LastType last_type{};
 std::atomic<unsigned> ended_types{0};
 
-int forget(MPI_Datatype /*handle*/, int /*keyval*/, void* value, void* /*extra*/) {
+int forget_type(MPI_Datatype /*handle*/, int /*keyval*/, void* value, void* /*extra*/) {
   const std::unique_ptr<Type> ended(static_cast<Type*>(value));
   ended_types.fetch_add(1, std::memory_order_release);
   return MPI_SUCCESS;
 }
 
-int keyval() {
+int type_keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &made, nullptr);
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &made, nullptr);
     return made;
   }();
   return key;
@@ -176,11 +176,11 @@ const Type* facts_at(MPI_Datatype handle) {
   const std::lock_guard lock(mutex);
   void* value = nullptr;
   int found = 0;
-  if (PMPI_Type_get_attr(handle, keyval(), static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
+  if (PMPI_Type_get_attr(handle, type_keyval(), static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
   if (found != 0) return static_cast<const Type*>(value);
   auto type = std::make_unique<Type>(look_at(handle, Family::none));
   type->is_derived = true;
-  if (PMPI_Type_set_attr(handle, keyval(), type.get()) != MPI_SUCCESS) return nullptr;
+  if (PMPI_Type_set_attr(handle, type_keyval(), type.get()) != MPI_SUCCESS) return nullptr;
   return type.release();
 }
 

@@ -79,7 +79,7 @@ void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<co
   const UpdateRule rule(update);
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const bool sums_given = update.optimizer == RowOptimizer::row_wise_adagrad && columns_sharded(tables[t]);
-    const RowOrder order = sums_given ? RowOrder::ascending : RowOrder::any;
+    const GroupOrder order = sums_given ? GroupOrder::ascending : GroupOrder::any;
     const ScatterJob whole = group_table(call, t, partitions, order, scratch);
     if (sums_given) check_rows(squares[t], whole, partitions, t, scratch);
     const TableNoise noise(update, tables[t].place);

@@ -28,12 +28,12 @@ void prepare_pooling(ScatterJob& job, Pooling pooling, EmbeddingWorkspace::Scrat
 }
 
 template <typename Index, IndexPolicy Policy>
-std::span<const Occurrence> group(const ScatterJob& job, RowOrder order, GroupScratch& scratch) {
+std::span<const Occurrence> group(const ScatterJob& job, GroupOrder order, GroupScratch& scratch) {
   const auto total = static_cast<std::size_t>(job.lookups.offsets[job.bags] - job.lookups.offsets[0]);
   const std::uint64_t rows = job.last_row - job.first_row;
   const double share = static_cast<double>(rows) / std::max(1.0, static_cast<double>(job.table.rows));
   const auto expected = static_cast<std::size_t>(share * static_cast<double>(total));
-  if (order == RowOrder::any && worth_splitting(expected, rows)) {
+  if (order == GroupOrder::any && worth_splitting(expected, rows)) {
     return split_rows(scratch, rows, total, [&](const auto& visit) { for_each_occurrence<Index, Policy>(job, visit); });
   }
   scratch.input.resize(total + 1);
@@ -47,7 +47,7 @@ std::span<const Occurrence> group(const ScatterJob& job, RowOrder order, GroupSc
 }
 
 template <typename Index>
-std::span<const Occurrence> group_with_policy(const ScatterJob& job, RowOrder order, GroupScratch& scratch) {
+std::span<const Occurrence> group_with_policy(const ScatterJob& job, GroupOrder order, GroupScratch& scratch) {
   switch (job.policy) {
     case IndexPolicy::clamp:
       return group<Index, IndexPolicy::clamp>(job, order, scratch);
@@ -88,7 +88,7 @@ ScatterJob partition_of(const ScatterJob& whole, std::size_t partitions, std::si
   return job;
 }
 
-ScatterJob group_table(const ScatterCall& call, std::size_t t, std::size_t partitions, RowOrder order,
+ScatterJob group_table(const ScatterCall& call, std::size_t t, std::size_t partitions, GroupOrder order,
                        EmbeddingWorkspace::Scratch& scratch) {
   ScatterJob whole{
       call.tables[t], call.lookups[t], call.gradients[t], call.bags, call.options.policy,

@@ -27,7 +27,7 @@ std::size_t prepare_partitions(const ScatterCall& call, EmbeddingWorkspace::Scra
 ScatterJob partition_of(const ScatterJob& whole, std::size_t partitions, std::size_t p);
 
 /// Groups the occurrences of all rows of table t, by partitions of rows, into scratch.partitions[p].occurrences.
-ScatterJob group_table(const ScatterCall& call, std::size_t t, std::size_t partitions, RowOrder order,
+ScatterJob group_table(const ScatterCall& call, std::size_t t, std::size_t partitions, GroupOrder order,
                        EmbeddingWorkspace::Scratch& scratch);
 
 }  // namespace tutti::kernels

@@ -39,7 +39,7 @@ void embedding_row_squares(std::span<const EmbeddingTable> tables, std::span<con
   auto& scratch = workspace.scratch();
   const std::size_t partitions = prepare_partitions(call, scratch);
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    const ScatterJob whole = group_table(call, t, partitions, RowOrder::ascending, scratch);
+    const ScatterJob whole = group_table(call, t, partitions, GroupOrder::ascending, scratch);
     for_each_partition(partitions,
                        [&](std::size_t p) { find_squares(partition_of(whole, partitions, p), scratch.partitions[p]); });
     squares[t].rows.clear();

@@ -75,9 +75,9 @@ Occurrence* sort_rows(Occurrence* from, Occurrence* other, std::size_t n, std::u
 
 }  // namespace
 
-std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, RowOrder order) {
+std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, GroupOrder order) {
   const std::size_t n = scratch.input.size();
-  if (order == RowOrder::any && n <= hash_limit) return chain_rows(scratch);
+  if (order == GroupOrder::any && n <= hash_limit) return chain_rows(scratch);
   scratch.other.resize(n);
   return {sort_rows(scratch.input.data(), scratch.other.data(), n, rows), n};
 }

@@ -27,13 +27,13 @@ struct GroupScratch {
   std::vector<std::uint32_t> links;
 };
 
-enum class RowOrder : std::uint8_t { any, ascending };
+enum class GroupOrder : std::uint8_t { any, ascending };
 
 /// Returns the occurrences of scratch.input with those of each row as neighbours, in the order given. If any order of
 /// rows will do, few occurrences are chained through a hash table, and rows come in the order of first sight. Others
 /// are sorted by row with a stable radix sort over the bits that rows below `rows` need. The span is valid until the
 /// scratch is used again.
-std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, RowOrder order = RowOrder::any);
+std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, GroupOrder order = GroupOrder::any);
 
 /// Whether split_rows is faster than group_rows for about `count` occurrences.
 bool worth_splitting(std::size_t count, std::uint64_t rows);

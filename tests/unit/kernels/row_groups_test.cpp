@@ -47,7 +47,7 @@ void check(std::size_t count, std::uint64_t rows) {
   scratch.input = occurrences;
   compare(group_rows(scratch, rows), expected, count);
   scratch.input = occurrences;
-  const auto ascending = group_rows(scratch, rows, RowOrder::ascending);
+  const auto ascending = group_rows(scratch, rows, GroupOrder::ascending);
   compare(ascending, expected, count);
   EXPECT_TRUE(std::is_sorted(ascending.begin(), ascending.end()));
   const auto all = [&](const auto& visit) {
