@@ -15,8 +15,8 @@ std::size_t launched() {
 }
 
 /// Prepared batches, whose bags are all of one length.
-void compare(const Communicator& comm, const std::string& more, std::size_t least_launches,
-             const std::string& model = small_model) {
+void compare_graphs(const Communicator& comm, const std::string& more, std::size_t least_launches,
+                    const std::string& model = small_model) {
   const std::string flags = more + " --data-generation=bench";
   const auto direct = train(comm, model + " --device " + flags);
   machine().runtime.clear_record();
@@ -28,10 +28,10 @@ void compare(const Communicator& comm, const std::string& more, std::size_t leas
 /// Eight steps: each of two slots is direct once. Divided rows get other numbers of indices in each batch, for all of
 /// which there is room in the same places.
 TEST_F(Graphs, GiveTheSameBits) {
-  compare(comm(), "--sharding=table-wise", 6);
-  compare(comm(), "--sharding=column-wise --optimizer=adagrad", 6);
-  compare(comm(), "--sharding=data-parallel --compute-type=bf16", 6);
-  compare(comm(), "--sharding=row-wise", 6);
+  compare_graphs(comm(), "--sharding=table-wise", 6);
+  compare_graphs(comm(), "--sharding=column-wise --optimizer=adagrad", 6);
+  compare_graphs(comm(), "--sharding=data-parallel --compute-type=bf16", 6);
+  compare_graphs(comm(), "--sharding=row-wise", 6);
 }
 
 /// Bags of one to four indices: other numbers in each batch.
@@ -40,12 +40,12 @@ TEST_F(Graphs, ServeBatchesWithOtherNumbersOfIndices) {
   const std::string fixed = " --num-indices-per-lookup-fixed";
   model.erase(model.find(fixed), fixed.size());
   for (const char* sharding : {"table-wise", "row-wise", "data-parallel"})
-    compare(comm(), std::string("--sharding=") + sharding, 6, model);
+    compare_graphs(comm(), std::string("--sharding=") + sharding, 6, model);
 }
 
 TEST_F(Graphs, AreMadeAnewWhenShapesOrRatesChange) {
-  compare(comm(), "--sharding=table-wise --data-size=180 --nepochs=3", 6);
-  compare(comm(), "--sharding=table-wise --lr-num-warmup-steps=4 --data-size=288", 3);
+  compare_graphs(comm(), "--sharding=table-wise --data-size=180 --nepochs=3", 6);
+  compare_graphs(comm(), "--sharding=table-wise --lr-num-warmup-steps=4 --data-size=288", 3);
 }
 
 TEST_F(Graphs, NeedTheDevice) {
