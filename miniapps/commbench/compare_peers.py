@@ -183,7 +183,8 @@ def programs(options, folder):
     """Name → command of every program, Tutti's first."""
     build = options.build.resolve()
     source = cache_entry(build, "CMAKE_HOME_DIRECTORY")
-    flags = ["-DCOMPARE_TUTTI", f"-I{source}/bindings/c", f"-L{build}/lib", "-ltutti", f"-Wl,-rpath,{build}/lib"]
+    headers = [f"-I{source}/bindings/c", f"-I{build}/include"]
+    flags = ["-DCOMPARE_TUTTI", *headers, f"-L{build}/lib", "-ltutti", f"-Wl,-rpath,{build}/lib"]
     compiler, launcher = cache_entry(build, "MPI_C_COMPILER"), cache_entry(build, "MPIEXEC_EXECUTABLE")
     own = {"tutti": flags}
     if options.bare:

@@ -105,8 +105,7 @@ double taking_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pi
   return traffic.is_narrow ? fetch + work : std::max(fetch, work);
 }
 
-/// One way, a giver that finds room for all its data waits for nobody: it writes those of the next call while the taker
-/// reads these, so that the calls of a program follow one another as fast as the slower of both goes.
+/// One way, giver and taker work at the same time.
 double one_way_seconds(const Traffic& traffic, double write, double read, double own) {
   const bool gathers = traffic.taken > traffic.given;
   return gathers ? std::max(write, read + own) : std::max(write + own, read);
@@ -114,8 +113,8 @@ double one_way_seconds(const Traffic& traffic, double write, double read, double
 
 /// The seconds in which a giver writes a block to its slot or ring and a taker reads it. Both work on a large block at
 /// the same time, chunk by chunk. Each chunk also moves the cache line of the flag, which costs half a line on average,
-/// because it often arrives early. is_free: the giver has room for all its data (one_way_seconds()).
-double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe, bool is_free = false) {
+/// because it often arrives early.
+double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
   const double blocks = traffic.block > 0 ? pipe.chunks / traffic.block : 0;
   const double write = pipe.write.seconds(traffic.given, traffic.given * blocks) +
                        traffic.given * beyond_at_one_end(traffic.given, traffic, costs, pipe);
@@ -124,16 +123,12 @@ double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pip
   const double first = traffic.taken > 0 ? costs.line : 0;
   const double flags = costs.line / 2 * (pipe.chunks - 1);
   if (!traffic.one_sided) return first + write + read + own + flags / 2;
-  const double longer = one_way_seconds(traffic, write, read, own);
-  return is_free ? longer + flags : first + longer + std::min(write, read) / pipe.chunks + flags;
+  return first + one_way_seconds(traffic, write, read, own) + std::min(write, read) / pipe.chunks + flags;
 }
 
-double through_slots(const Signature& signature, const Traffic& traffic, const Machine& machine) {
-  const Costs& costs = machine.costs;
+double through_slots(const Traffic& traffic, const Costs& costs) {
   const double chunks = std::max(1.0, traffic.block / static_cast<double>(short_piece));
-  const Pipe pipe{writing_pace(costs), reading_pace(costs), chunks};
-  const bool has_room = published_bytes(signature, machine.size) <= slot_bytes;
-  return piped_seconds(traffic, costs, pipe, traffic.one_sided && has_room);
+  return piped_seconds(traffic, costs, {writing_pace(costs), reading_pace(costs), chunks});
 }
 
 double through_rings(Protocol protocol, const Signature& signature, const Traffic& traffic, const Machine& machine) {
@@ -277,7 +272,8 @@ double through_parts(const Signature& signature, const Traffic& traffic, const M
   return given + combined + taken + windows * (3 * costs.line * traffic.others + turns);
 }
 
-/// All ranks have told their sizes, and those who give have written their blocks by then.
+/// All ranks have told their sizes, and those who give have written their blocks by then. One way, the giver writes
+/// those of its next call while the taker reads these: calls follow one another as fast as the slower of both.
 double one_chunk_seconds(const Traffic& traffic, const Costs& costs) {
   const double blocks = traffic.block > 0 ? 1 / traffic.block : 0;
   const double write = writing_pace(costs).seconds(traffic.given, traffic.given * blocks);
@@ -315,7 +311,7 @@ double line_seconds(const Signature& signature, const Machine& machine) {
 
 double slot_seconds(const Signature& signature, const Machine& machine) {
   const Traffic traffic = traffic_of(signature, machine);
-  return start_of(traffic, machine) + through_slots(signature, traffic, machine);
+  return start_of(traffic, machine) + through_slots(traffic, machine.costs);
 }
 
 double single_copy_seconds(const Signature& signature, const Machine& machine) {
