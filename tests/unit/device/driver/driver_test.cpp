@@ -72,6 +72,17 @@ TEST_F(Drivers, PushesAndPopsTheContextOfADevice) {
   EXPECT_EQ(fake_driver.pushed, -1);
 }
 
+TEST_F(Drivers, KnowsTheDeviceOfAStream) {
+  int stream = 0;
+  int device = -1;
+  EXPECT_FALSE(driver.device_of(&stream, device)) << "the driver does not answer yet";
+  fake_driver.is_initialized = true;
+  fake_driver.stream_device = 1;
+  EXPECT_TRUE(driver.device_of(&stream, device));
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(fake_driver.pushed, -1) << "the thread has its former context again";
+}
+
 /// From here on the process uses a device: that is remembered, so this comes last.
 TEST_F(Drivers, UsedDevicesKnowKinds) {
   fake_driver.is_initialized = true;

@@ -67,6 +67,16 @@ int cuCtxPopCurrent_v2(void** context) {
   return answer();
 }
 
+int cuCtxGetDevice(int* device) {
+  *device = fake_driver.pushed;
+  return answer();
+}
+
+int cuStreamGetCtx(void* /*stream*/, void** context) {
+  *context = contexts + fake_driver.stream_device;
+  return answer();
+}
+
 int cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
   for (int i = 0; i < 16; ++i) uuid[i] = static_cast<unsigned char>(device + i);
   return answer();

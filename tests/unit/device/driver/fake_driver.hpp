@@ -12,8 +12,9 @@ struct FakeDriver {
   int is_managed = 0;
   int device = 0;
   int calls = 0;
-  int pushed = -1;   ///< the device whose context is on top
-  int retained = 0;  ///< calls of cuDevicePrimaryCtxRetain
+  int stream_device = 0;  ///< of each stream
+  int pushed = -1;        ///< the device whose context is on top
+  int retained = 0;       ///< calls of cuDevicePrimaryCtxRetain
 };
 
 extern "C" FakeDriver fake_driver;
