@@ -5,6 +5,7 @@
 #include <array>
 #include <tutti/datatype.hpp>
 
+#include "core/arithmetic.hpp"
 #include "diagnosis/differences.hpp"
 #include "diagnosis/findings.hpp"
 #include "diagnosis/site_text.hpp"
@@ -80,7 +81,7 @@ Extent elements_of(const Parting& parting) {
   if (!parting.bytes) return {};
   const auto kind = static_cast<DatatypeKind>(parting.call.facts.type);
   const std::uint64_t unit = has_elements(parting) ? std::max<std::uint64_t>(Datatype(kind).size(), 1) : 1;
-  return {parting.bytes->begin / unit, (parting.bytes->end + unit - 1) / unit};
+  return {parting.bytes->begin / unit, ceil_div(parting.bytes->end, unit)};
 }
 
 std::string parting_text(const Parting& parting) {

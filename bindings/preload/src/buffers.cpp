@@ -62,13 +62,16 @@ void in_pieces(std::size_t count, std::size_t size, const Work& work) {
   }
 }
 
-/// Calls copy(layout, unit, address of the first unit) if the elements are a grid.
+/// Calls copy(layout, unit, address of the first unit) if the elements are a grid. Those in device memory are left to
+/// an MPI that reads it.
 template <typename Copy>
 bool by_grid(const Elements& elements, const Copy& copy) {
   const auto& grid = elements.facts->grid;
   if (!grid) return false;
+  std::byte* const first = elements.address + grid->offset;
+  if (memory_kind(first) == MemoryKind::device) return false;
   const auto layout = grid->layout.repeated(elements.count);
-  copy(layout.get(), grid->unit, elements.address + grid->offset);
+  copy(layout.get(), grid->unit, first);
   return true;
 }
 

@@ -19,15 +19,10 @@ using schedules::Transfer;
 std::uint64_t kind_of(const Plan& plan, Windows windows) {
   const Signature& s = plan.signature;
   const auto length = std::bit_width(s.count * s.type.size());
-  return Hash()
-      .add(s.operation)
-      .add(s.type.kind())
-      .add(s.op)
-      .add(length)
-      .add(windows.input)
-      .add(windows.output)
-      .add(std::string_view(plan.way))
-      .value();
+  Hash kind;
+  kind.add(s.operation).add(s.type.kind()).add(s.op).add(length).add(windows.input).add(windows.output);
+  kind.add(plan.protocol);
+  return (is_told(plan) ? kind.add(std::string_view(plan.way)) : kind).value();
 }
 
 /// NCCL's calls of no elements connect nothing.
