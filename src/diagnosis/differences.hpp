@@ -42,8 +42,9 @@ struct Comparison {
 };
 
 /// Finds the first call of a run whose results are equal on all ranks by meaning, but differ: of a bcast, an allreduce,
-/// an allgather or an allgatherv.
+/// an allgather or an allgatherv. The result refers to the run, which must outlive it.
 [[nodiscard]] Comparison compare_ranks(const Job& run);
+Comparison compare_ranks(const Job&& run) = delete;
 
 /// Finds the first call in which two runs of a program part. Calls of one number are compared, on communicators that
 /// have the same place among those of the same rank of MPI_COMM_WORLD. Between runs of one number of ranks, rank by
@@ -52,8 +53,11 @@ struct Comparison {
 /// together, and the results of scatter(v), reduce_scatter and reduce_scatter_block of all ranks together.
 ///
 /// Of several calls that differ, the first is the one whose difference was there first: in what a rank gives when the
-/// call begins, in what it takes when it ends, by the clock of the first run.
+/// call begins, in what it takes when it ends, by the clock of the first run. The result refers to the runs, which must
+/// outlive it.
 [[nodiscard]] Comparison compare_runs(const Job& one, const Job& other);
+Comparison compare_runs(const Job&& one, const Job& other) = delete;
+Comparison compare_runs(const Job& one, const Job&& other) = delete;
 
 /// Whether the datatype of the call is known, so that its data have elements.
 [[nodiscard]] bool has_elements(const Parting& parting);

@@ -106,19 +106,23 @@ TEST(Differences, NameTheEarliestOne) {
                                            {.sequence = 1, .begin = 20, .given = late, .taken = result}}};
   };
   const Job good = run_of(made(x, x, x));
-  EXPECT_FALSE(compare_runs(good, run_of(made(x, x, x), 500)).parting);
-  auto found = compare_runs(good, run_of(made(bad, bad, bad), 500)).parting;
+  Job other = run_of(made(x, x, x), 500);
+  EXPECT_FALSE(compare_runs(good, other).parting);
+  other = run_of(made(bad, bad, bad), 500);
+  auto found = compare_runs(good, other).parting;
   ASSERT_TRUE(found);
   EXPECT_EQ(found->call.facts.communicator, 2U);
   EXPECT_EQ(found->time, 10);
-  found = compare_runs(good, run_of(made(x, bad, bad), 500)).parting;
+  other = run_of(made(x, bad, bad), 500);
+  found = compare_runs(good, other).parting;
   ASSERT_TRUE(found);
   EXPECT_EQ(found->kind, PartingKind::given);
   EXPECT_EQ(found->ranks, std::vector<int>{1});
   EXPECT_EQ(found->equal_ranks, std::vector<int>{0});
   EXPECT_LE(elements_of(*found).begin, 7U);
   EXPECT_GT(elements_of(*found).end, 7U);
-  found = compare_runs(good, run_of(made(x, x, bad), 500)).parting;
+  other = run_of(made(x, x, bad), 500);
+  found = compare_runs(good, other).parting;
   ASSERT_TRUE(found);
   EXPECT_EQ(found->kind, PartingKind::taken);
   EXPECT_EQ(found->ranks, (std::vector<int>{0, 1}));
@@ -137,11 +141,14 @@ TEST(Differences, JoinTheDataOfRanks) {
     }
     return run_of(made);
   };
-  const Comparison equal = compare_runs(gathered(2, 0), gathered(3, 0));
+  const Job two = gathered(2, 0);
+  const Job three = gathered(3, 0);
+  const Job faulty = gathered(3, 1);
+  const Comparison equal = compare_runs(two, three);
   EXPECT_FALSE(equal.parting);
   EXPECT_EQ(equal.compared, 1U);
   EXPECT_EQ(equal.skipped, 1U);
-  const Comparison other = compare_runs(gathered(2, 0), gathered(3, 1));
+  const Comparison other = compare_runs(two, faulty);
   ASSERT_TRUE(other.parting);
   EXPECT_EQ(other.parting->kind, PartingKind::given);
   EXPECT_NE(parting_text(*other.parting).find("allgather #1"), std::string::npos) << parting_text(*other.parting);
@@ -151,8 +158,10 @@ TEST(Differences, AreFoundWithinARun) {
   const Data x = numbers(16);
   Data bad = x;
   bad[15] = 0;
+  Job run;
   const auto taken = [&](Call call, const Data& second) {
-    return compare_ranks(run_of({{{.call = call, .taken = x}}, {{.call = call, .taken = second}}})).parting;
+    run = run_of({{{.call = call, .taken = x}}, {{.call = call, .taken = second}}});
+    return compare_ranks(run).parting;
   };
   EXPECT_FALSE(taken(Call::allreduce, x));
   for (const Call call : {Call::allreduce, Call::bcast, Call::allgather, Call::allgatherv})
