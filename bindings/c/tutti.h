@@ -16,9 +16,9 @@
 #include <tutti/parts.h>
 
 #define TUTTI_VERSION_MAJOR 0
-#define TUTTI_VERSION_MINOR 1
+#define TUTTI_VERSION_MINOR 3
 #define TUTTI_VERSION_PATCH 0
-#define TUTTI_VERSION_STRING "0.1.0"
+#define TUTTI_VERSION_STRING "0.3.0"
 
 #if defined(__GNUC__)
 #define TUTTI_API __attribute__((visibility("default")))
@@ -209,7 +209,7 @@ enum { TUTTI_CHECK_OFF = 0, TUTTI_CHECK_CALLS = 1, TUTTI_CHECK_BYTES = 2 };
 typedef void (*tutti_user_function_t)(const void* in, void* inout, size_t count, tutti_datatype_t datatype,
                                       void* context);
 
-/// The version of the library: "0.1.0". Local.
+/// The version of the library, as TUTTI_VERSION_STRING. Local.
 TUTTI_API const char* tutti_version(void);
 
 /// Advances all outstanding operations of this process without blocking. Local.

@@ -47,7 +47,7 @@ class TUTTI_EXPORT Environment {
 /// Advances all outstanding operations of this process without blocking. Local.
 TUTTI_EXPORT void progress();
 
-/// The version of the library: "0.1.0".
+/// The version of the library, as TUTTI_VERSION_STRING.
 [[nodiscard]] TUTTI_EXPORT const char* version() noexcept;
 
 /// Lists the version, the MPI library, and Kokkos, CUDA and NCCL as built and as found, one fact per line.

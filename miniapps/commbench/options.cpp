@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <tutti/version.hpp>
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
@@ -127,7 +128,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   add_method(app, request.settings);
   add_output(app, request.settings, list);
   const CLI::App* plot = add_plot(app, request.plot);
-  add_helps(app, "tutti-commbench 0.1.0");
+  add_helps(app, "tutti-commbench " TUTTI_VERSION_STRING);
   static_cast<Outcome&>(request) = parse(app, arguments_of(argc, argv), [&] { resolve(lists, request.settings); });
   request.task = request.stop ? Task::stop : plot->parsed() ? Task::plot : list ? Task::list : Task::measure;
   return request;

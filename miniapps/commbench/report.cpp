@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <tutti/environment.hpp>
+#include <tutti/version.hpp>
 
 #include "common/show/text_file.hpp"
 #include "statistics.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr const char* program_version = "0.1.0";
 
 std::string op_name(const Point& point) { return point.op ? reduce_op_name(*point.op) : "-"; }
 
@@ -204,7 +204,7 @@ std::string table_lines(const TableWidths& w, const PointResult& result, int ran
 void write_json(const std::string& path, const Settings& settings, const Communicator& comm,
                 const std::vector<PointResult>& results) {
   OrderedJson json = {
-      {"program", "tutti-commbench"},  {"version", program_version},          {"date", date_text()},
+      {"program", "tutti-commbench"},  {"version", TUTTI_VERSION_STRING},          {"date", date_text()},
       {"machine", machine_json(comm)}, {"settings", settings_json(settings)}, {"points", OrderedJson::array()}};
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));

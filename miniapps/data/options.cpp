@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
+#include <tutti/version.hpp>
 
 #include "common/command_line/options.hpp"
 #include "common/criteo_binary.hpp"
@@ -132,7 +133,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   CLI::App* sample = add_view(app, "sample", "Prints samples: label, dense features, indices", request.view);
   add_number(*sample, "--first", request.view.first, {0, most_samples}, "number of the first sample");
   add_number(*sample, "--count", request.view.count, {1, 1'000'000}, "samples");
-  add_helps(app, "tutti-data 0.1.0");
+  add_helps(app, "tutti-data " TUTTI_VERSION_STRING);
   static_cast<Outcome&>(request) = parse(app, arguments_of(argc, argv), [&] {
     if (convert->parsed()) resolve(request.convert);
     if (generate->parsed()) validate(request.generate);

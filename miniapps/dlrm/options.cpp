@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 #include <tutti/error.hpp>
+#include <tutti/version.hpp>
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
@@ -272,7 +273,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
   Accepted accepted;
   add_accepted(app, accepted);
   app.footer(preset_text());
-  add_helps(app, "tutti-dlrm 0.1.0");
+  add_helps(app, "tutti-dlrm " TUTTI_VERSION_STRING);
   std::vector<std::string> arguments = arguments_of(argc, argv);
   for (const auto& argument : arguments) {
     options.command_line += " " + argument;

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iostream>
+#include <tutti/version.hpp>
 
 #include "benchmarks.hpp"
 #include "common/command_line/options.hpp"
@@ -84,7 +85,7 @@ void add_options(CLI::App& app, Settings& settings) {
   add_combine(app, settings.combine);
   add_interaction(app, settings.interaction);
   add_launches(app, settings.launch_rounds);
-  add_helps(app, "tutti-kernelbench 0.1.0");
+  add_helps(app, "tutti-kernelbench " TUTTI_VERSION_STRING);
 }
 
 nlohmann::json run_on_device(const CLI::App& app, const Settings& settings, int rank) {

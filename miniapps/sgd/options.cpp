@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <tutti/version.hpp>
+
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
 
@@ -153,7 +155,7 @@ ParseResult parse_options(int argc, const char* const* argv, std::span<const std
   for (const auto& study : studies) {
     study->add_flags(app);
   }
-  add_helps(app, "tutti-sgd 0.1.0");
+  add_helps(app, "tutti-sgd " TUTTI_VERSION_STRING);
   const std::vector<std::string> arguments = arguments_of(argc, argv);
   for (const std::string& argument : arguments) {
     options.command_line += (options.command_line.empty() ? "" : " ") + argument;

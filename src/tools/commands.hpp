@@ -22,7 +22,7 @@ void add_info(CLI::App& app);
 /// What it prints. Collective over MPI_COMM_WORLD.
 [[nodiscard]] std::string info_text();
 
-/// `tutti --version`: version, commit and options of the build. Its first line is "tutti 0.1.0".
+/// `tutti --version`: version, commit and options of the build. Its first line is "tutti 1.2.3".
 [[nodiscard]] std::string version_text();
 
 /// `tutti doctor`: finds what slows or breaks programs here, and tests every path.

@@ -185,7 +185,7 @@ contains
     call tutti_bcast(g%comm, c_null_ptr, -4, tutti_float32, 0, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "negative")
     call expect(tutti_error_string(tutti_error_timeout) == "timed out", "error string")
-    call expect(tutti_version() == "0.1.0" .and. tutti_datatype_name(tutti_bfloat16) == "bfloat16", "texts")
+    call expect(tutti_version() == "0.3.0" .and. tutti_datatype_name(tutti_bfloat16) == "bfloat16", "texts")
     call tutti_allreduce(g%comm, x, tutti_sum)
     call expect(all(x == g%size), "the communicator is as it was")
   end subroutine test_errors

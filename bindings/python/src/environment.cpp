@@ -145,7 +145,7 @@ void bind_environment(nb::module_& module) {
         look_after_dropped_requests();
       },
       "Advances all outstanding operations of this process without blocking.");
-  module.def("version", &version, "The version of the library: \"0.1.0\".");
+  module.def("version", &version, "The version of the library, as a text of three numbers with points between.");
   module.def("config_summary", &config_summary,
              "Lists the version, the MPI library, and Kokkos, CUDA and NCCL as built and as found, one fact per line.");
   module.def("why_no_device", &why_no_device, "The reason why this process can use no GPU; empty if it can.");

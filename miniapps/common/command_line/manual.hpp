@@ -17,7 +17,7 @@ namespace tutti::command_line {
 /// The subcommands, in their order.
 [[nodiscard]] std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 
-/// A page for man(1), in roff. `version` is "tutti-dlrm 0.1.0".
+/// A page for man(1), in roff. `version` is "tutti-dlrm 1.2.3".
 [[nodiscard]] std::string manual_page(const CLI::App& app, const std::string& version);
 
 /// A line for each option of the program and its subcommands: subcommand (or -), name, type (or flag) and description,
