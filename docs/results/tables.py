@@ -24,6 +24,9 @@ A file has
     missed       optional: goals that are missed, each as "goal: figure"
     notes        optional: sentences below the table, such as the measurement that says why a goal is missed
     headline     optional: the words for it in the summary
+    intervals    optional: as rows, [low, high] of the ratio of a cell, for tests/benchmarks/compare.py; no page shows them
+
+tests/benchmarks/record.py writes such a file.
 """
 
 import argparse
@@ -38,7 +41,7 @@ FOLDER = Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "performance.md"
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
 FIELDS = {"kind", "title", "date", "commit", "peers", "command", "how", "columns", "rows", "from", "mean", "cells",
-          "behind", "barrier", "result", "missed", "notes", "headline"}
+          "behind", "barrier", "result", "missed", "notes", "headline", "intervals"}
 
 
 def slug(heading):

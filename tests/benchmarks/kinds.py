@@ -9,10 +9,12 @@ the library. Printed is the median over the rounds.
     kinds.py                                        # prints the table
     kinds.py --ranks 4 --rounds 5 --bytes 64        # a part of it
     kinds.py --write docs/preload.md                # puts it between that page's marks
+    kinds.py --json kinds.json                      # writes the times of all rounds
 """
 import argparse
 import collections
 import datetime
+import json
 import math
 import os
 import pathlib
@@ -40,6 +42,7 @@ def arguments():
     add("--mpicc", default="mpicc.mpich", help="compiles kinds.c")
     add("--mpiexec", default="mpiexec.mpich", help="starts it")
     add("--write", type=pathlib.Path, metavar="PAGE", help="puts the table between the marks of a page")
+    add("--json", type=pathlib.Path, metavar="FILE", help="writes the times of all rounds")
     options = parser.parse_args()
     if options.ranks < 1 or options.rounds < 1:
         parser.error("--ranks and --rounds: at least 1")
@@ -66,7 +69,7 @@ def times(options, program, library):
 
 
 def measure(options):
-    """By kind and bytes: the median of the MPI's times, and of the ratios."""
+    """By kind and bytes: the MPI's times, and the ratios, of all rounds."""
     alone, ratios = collections.defaultdict(list), collections.defaultdict(list)
     library = options.library.resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +83,17 @@ def measure(options):
             for cell, seconds in pair[False].items():
                 alone[cell].append(seconds)
                 ratios[cell].append(seconds / pair[True][cell])
-    return {cell: (statistics.median(alone[cell]), statistics.median(ratios[cell])) for cell in alone}
+    return {cell: (alone[cell], ratios[cell]) for cell in alone}
+
+
+def medians(rounds):
+    return {cell: tuple(map(statistics.median, values)) for cell, values in rounds.items()}
+
+
+def write_json(path, rounds):
+    cells = [{"kind": kind, "bytes": size, "mpi_seconds": alone, "ratios": ratios}
+             for (kind, size), (alone, ratios) in rounds.items()]
+    path.write_text(json.dumps({"program": "kinds", "cells": cells}, indent=1) + "\n", encoding="utf-8")
 
 
 def mean(values):
@@ -127,8 +140,11 @@ def write(page, text):
 
 def main():
     options = arguments()
-    text = table(options, measure(options))
+    rounds = measure(options)
+    text = table(options, medians(rounds))
     print(text)
+    if options.json:
+        write_json(options.json, rounds)
     if options.write:
         write(options.write, text)
 
