@@ -9,6 +9,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json to_json(const TestPoint& point) {
+  const Metrics& metrics = point.metrics;
+  return {{"iteration", point.iteration},
+          {"auc", metrics.auc},
+          {"accuracy", metrics.accuracy},
+          {"log_loss", metrics.log_loss},
+          {"normalized_entropy", metrics.normalized_entropy},
+          {"calibration", metrics.calibration},
+          {"samples", metrics.samples}};
+}
+
 Json to_json(const Results& results) {
   Json json;
   json["configuration"] = Json::object();
@@ -20,11 +31,11 @@ Json to_json(const Results& results) {
   for (const LossPoint& point : results.losses) {
     json["losses"].push_back({{"iteration", point.iteration}, {"loss", point.loss}});
   }
-  if (results.test) {
-    json["test"] = {{"auc", results.test->auc},
-                    {"accuracy", results.test->accuracy},
-                    {"log_loss", results.test->log_loss},
-                    {"samples", results.test->samples}};
+  for (const TestPoint& point : results.tests) {
+    json["tests"].push_back(to_json(point));
+  }
+  if (!results.tests.empty()) {
+    json["test"] = json["tests"].back();
   }
   json["ms_per_iteration"] = results.ms_per_iteration;
   json["training_seconds"] = results.training_seconds;

@@ -70,8 +70,7 @@ class Application {
   std::optional<BatchFeed> test_;
   std::optional<Trainer> trainer_;
   Configuration configuration_;
-  std::optional<mini::Metrics> last_test_;
-  std::optional<std::uint64_t> last_tested_;  ///< its step
+  std::vector<mini::TestPoint> tests_;
   Position start_;
 };
 
@@ -167,9 +166,8 @@ void Application::print(const std::string& text) const {
 }
 
 void Application::test(std::uint64_t step) {
-  last_tested_ = step;
-  last_test_ = evaluate_model(comm_, *engine_, *test_);
-  print(test_text(step, *last_test_));
+  tests_.push_back({step, evaluate_model(comm_, *engine_, *test_)});
+  print(test_text(tests_.back()));
 }
 
 /// A state that is not a number never replaces a checkpoint.
@@ -204,7 +202,7 @@ TrainerEvents Application::events(tutti::command_line::Progress& progress) {
     }
     progress.clear();
     test(at.step);
-    const bool reached = options_.auc_threshold > 0 && last_test_->auc >= options_.auc_threshold;
+    const bool reached = options_.auc_threshold > 0 && tests_.back().metrics.auc >= options_.auc_threshold;
     if (reached) {
       print("The AUC of --mlperf-auc-threshold is reached; training ends\n");
     }
@@ -253,7 +251,7 @@ void Application::train() {
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
   if (has_test_data() && options_.test_at_end) {
-    if (last_tested_ != start_.step + results.steps) {
+    if (tests_.empty() || tests_.back().iteration != start_.step + results.steps) {
       test(start_.step + results.steps);
     }
   }
@@ -265,7 +263,7 @@ void Application::train() {
   if (comm_.size() > 1) {
     print(model_->load_meter().text(comm_, model_->embeddings().plan()));
   }
-  write([&] { return json_results(configuration_, comm_.size(), results, last_test_); });
+  write([&] { return json_results(configuration_, comm_.size(), results, tests_); });
 }
 
 }  // namespace

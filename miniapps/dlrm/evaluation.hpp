@@ -10,7 +10,7 @@
 namespace dlrm {
 
 /// Predicts all test samples and compares; equal on all ranks and for any number of them. Collective over `comm`;
-/// blocking. Throws AgreedError where the scores are not numbers or the labels of one class.
+/// blocking. Throws AgreedError where scores are not numbers.
 [[nodiscard]] tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed);
 
 }  // namespace dlrm

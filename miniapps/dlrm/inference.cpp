@@ -7,8 +7,6 @@
 #include <numeric>
 #include <tutti/collectives/allreduce.hpp>
 
-#include "common/agree.hpp"
-
 namespace dlrm {
 
 namespace {
@@ -47,8 +45,7 @@ InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, 
   const std::uint64_t count = std::min(batches, feed.batches());
   const std::uint64_t warmup = std::min(most_warmup, count / 4);
   std::vector<double> latencies;
-  std::vector<float> scores;
-  std::vector<float> labels;
+  tutti::miniapps::MetricsSum metrics(feed.samples());
   InferenceResults results;
   PhaseTimer untimed(0);
   engine.keep_parameters(true);
@@ -63,8 +60,7 @@ InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, 
       results.samples += loaded.batch->count;
     }
     if (with_metrics) {
-      scores.insert(scores.end(), predictions.begin(), predictions.end());
-      labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());
+      metrics.add(predictions, loaded.batch->labels);
     }
     on_batch(k + 1);
   }
@@ -72,7 +68,8 @@ InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, 
   tutti::allreduce(comm, latencies, tutti::max);
   summarize(std::move(latencies), results);
   if (with_metrics) {
-    tutti::miniapps::run_agreed(comm, [&] { results.metrics = tutti::miniapps::evaluate(comm, scores, labels); });
+    metrics.combine(comm);
+    results.metrics = metrics.metrics();
   }
   return results;
 }

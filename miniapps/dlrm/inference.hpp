@@ -27,7 +27,7 @@ struct InferenceResults {
 
 /// Predicts `batches` batches of the feed, or all it has where these are fewer; changes no parameter. `with_metrics`
 /// compares the predictions with the labels. `on_batch` is local. Collective over `comm`; blocking. Throws AgreedError
-/// where a batch cannot be read, or the scores are not numbers or the labels of one class.
+/// where a batch cannot be read, or scores are not numbers.
 [[nodiscard]] InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed,
                                              std::uint64_t batches, bool with_metrics,
                                              const std::function<void(std::uint64_t)>& on_batch);

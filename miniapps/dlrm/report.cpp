@@ -119,9 +119,8 @@ std::string loss_text(const LossEntry& e, std::uint64_t batches) {
                      e.ms_per_iteration, e.loss);
 }
 
-std::string test_text(std::uint64_t step, const tutti::miniapps::Metrics& m) {
-  return fmt::format("Test after {} steps: AUC {:.6f}, accuracy {:.3f} %, log loss {:.6f} ({} samples)\n", step, m.auc,
-                     100 * m.accuracy, m.log_loss, m.samples);
+std::string test_text(const tutti::miniapps::TestPoint& test) {
+  return fmt::format("Test after {} steps: {}\n", test.iteration, metrics_text(test.metrics));
 }
 
 std::string phase_text(const TrainingResults& results) {
@@ -154,21 +153,20 @@ std::string inference_text(const InferenceResults& r) {
   text += fmt::format("  latency of a batch: mean {:.3f} ms, p50 {:.3f}, p95 {:.3f}, p99 {:.3f}\n", r.mean_ms, r.p50_ms,
                       r.p95_ms, r.p99_ms);
   if (r.metrics) {
-    text += fmt::format("  AUC {:.6f}, accuracy {:.3f} %, log loss {:.6f} ({} samples)\n", r.metrics->auc,
-                        100 * r.metrics->accuracy, r.metrics->log_loss, r.metrics->samples);
+    text += fmt::format("  {}\n", metrics_text(*r.metrics));
   }
   return text;
 }
 
 tutti::miniapps::Results json_results(const Configuration& configuration, int ranks, const TrainingResults& results,
-                                      const std::optional<tutti::miniapps::Metrics>& test) {
+                                      const std::vector<tutti::miniapps::TestPoint>& tests) {
   tutti::miniapps::Results json;
   json.configuration = configuration;
   json.ranks = ranks;
   for (const auto& entry : results.losses) {
     json.losses.push_back({entry.iteration, entry.loss});
   }
-  json.test = test;
+  json.tests = tests;
   json.ms_per_iteration = results.ms_per_iteration;
   json.training_seconds = results.training_seconds;
   for (const auto& phase : results.phases) {
@@ -182,7 +180,9 @@ tutti::miniapps::Results json_results(const Configuration& configuration, int ra
   tutti::miniapps::Results json;
   json.configuration = configuration;
   json.ranks = ranks;
-  json.test = results.metrics;
+  if (results.metrics) {
+    json.tests = {{results.batches, *results.metrics}};
+  }
   json.inference = {{"batches", static_cast<double>(results.batches)},
                     {"samples", static_cast<double>(results.samples)},
                     {"samples_per_second", results.samples_per_second},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <string>
 #include <tutti/sharding_plan.hpp>
 #include <utility>
@@ -29,7 +28,7 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string header_text(const Configuration& configuration, int ranks);
 /// The reference's line of a printed loss.
 [[nodiscard]] std::string loss_text(const LossEntry& entry, std::uint64_t batches);
-[[nodiscard]] std::string test_text(std::uint64_t step, const tutti::miniapps::Metrics& metrics);
+[[nodiscard]] std::string test_text(const tutti::miniapps::TestPoint& test);
 /// A table of where the time of a step went, and the exposed communication.
 [[nodiscard]] std::string phase_text(const TrainingResults& results);
 
@@ -40,7 +39,7 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
 
 [[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
                                                     const TrainingResults& results,
-                                                    const std::optional<tutti::miniapps::Metrics>& test);
+                                                    const std::vector<tutti::miniapps::TestPoint>& tests);
 [[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
                                                     const InferenceResults& results);
 [[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,

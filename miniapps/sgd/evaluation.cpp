@@ -7,7 +7,6 @@
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/range.hpp>
 
-#include "common/agree.hpp"
 #include "common/loss.hpp"
 #include "common/metrics.hpp"
 #include "trainer.hpp"
@@ -36,7 +35,6 @@ double probability_of(auto scores) {
 struct Sums {
   double loss = 0;
   double right = 0;
-  double ones = 0;  ///< labels that are 1
 };
 
 }  // namespace
@@ -50,8 +48,7 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const std::uint64_t end = (rank + 1) * n / ranks;
   Sums sums;
-  std::vector<float> probabilities;
-  std::vector<float> labels;
+  mini::MetricsSum metrics(n);
   Rows rows;
   for (std::uint64_t k = rank * n / ranks; k < end;) {
     rows.clear();
@@ -64,12 +61,13 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
     for (std::size_t i = 0; source.classes() > 0 && i < rows.size(); ++i) {
       const auto of_sample = scores.subspan(i * model.outputs(), model.outputs());
       sums.right += static_cast<double>(class_of(of_sample)) == rows.labels[i] ? 1 : 0;
-      sums.ones += rows.labels[i] == 1 ? 1 : 0;
-      probabilities.push_back(static_cast<float>(probability_of(of_sample)));
-      labels.push_back(static_cast<float>(rows.labels[i]));
+      if (source.classes() > 2) continue;
+      const auto probability = static_cast<float>(probability_of(of_sample));
+      const auto label = static_cast<float>(rows.labels[i]);
+      metrics.add(std::span(&probability, 1), std::span(&label, 1));
     }
   }
-  std::array<double, 3> all{sums.loss, sums.right, sums.ones};
+  std::array<double, 2> all{sums.loss, sums.right};
   tutti::allreduce(comm, all, tutti::sum);
   Evaluation result;
   result.samples = n;
@@ -78,8 +76,9 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
   if (source.classes() > 0) {
     result.accuracy = all[1] / count;
   }
-  if (source.classes() == 2 && all[2] > 0 && all[2] < count) {
-    mini::run_agreed(comm, [&] { result.auc = mini::evaluate(comm, probabilities, labels).auc; });
+  if (source.classes() == 2) {
+    metrics.combine(comm);
+    if (const double auc = metrics.metrics().auc; !std::isnan(auc)) result.auc = auc;
   }
   return result;
 }
