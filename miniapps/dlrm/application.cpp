@@ -21,6 +21,7 @@
 #include "host_engine.hpp"
 #include "inference.hpp"
 #include "memory_check.hpp"
+#include "mlperf_log.hpp"
 #include "report.hpp"
 #include "setup.hpp"
 #include "step_bench.hpp"
@@ -58,6 +59,15 @@ class Application {
   void agreed(Action&& action) {
     mini::run_agreed(comm_, std::forward<Action>(action));
   }
+  /// Writes to the log of MLPerf, where there is one.
+  template <typename Action>
+  void log(Action&& action) {
+    if (!options_.mlperf_log.empty()) agreed(std::forward<Action>(action));
+  }
+  [[nodiscard]] double epochs_at(std::uint64_t step) const {
+    return static_cast<double>(step) / static_cast<double>(trainer_->batches_per_epoch());
+  }
+  [[nodiscard]] bool reached() const { return tests_.back().metrics.auc >= options_.auc_threshold; }
 
   const tutti::Communicator& comm_;
   const Options& options_;
@@ -71,6 +81,7 @@ class Application {
   std::optional<Trainer> trainer_;
   Configuration configuration_;
   std::vector<mini::TestPoint> tests_;
+  MlperfLog log_;
   Position start_;
 };
 
@@ -132,6 +143,9 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     gpu_.emplace(comm);
     if (comm.size() > 1) comm.prepare_device();  // before what may fail on one rank
   }
+  log([&] {
+    if (comm.rank() == 0) log_ = MlperfLog(options.mlperf_log);
+  });
   make_model();
   agreed([&] {
     // Draws the weights before a checkpoint is loaded too, because its tables may have fewer rows.
@@ -166,7 +180,9 @@ void Application::print(const std::string& text) const {
 }
 
 void Application::test(std::uint64_t step) {
+  log([&] { log_.begin_test(epochs_at(step)); });
   tests_.push_back({step, evaluate_model(comm_, *engine_, *test_)});
+  log([&] { log_.end_test(epochs_at(step), tests_.back()); });
   print(test_text(tests_.back()));
 }
 
@@ -202,11 +218,11 @@ TrainerEvents Application::events(tutti::command_line::Progress& progress) {
     }
     progress.clear();
     test(at.step);
-    const bool reached = options_.auc_threshold > 0 && tests_.back().metrics.auc >= options_.auc_threshold;
-    if (reached) {
+    const bool ends = options_.auc_threshold > 0 && reached();
+    if (ends) {
       print("The AUC of --mlperf-auc-threshold is reached; training ends\n");
     }
-    return reached;
+    return ends;
   };
   return events;
 }
@@ -248,6 +264,7 @@ void Application::run() {
 
 void Application::train() {
   tutti::command_line::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
+  log([&] { log_.begin(options_, train_->samples(), test_->samples()); });
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
   if (has_test_data() && options_.test_at_end) {
@@ -255,6 +272,7 @@ void Application::train() {
       test(start_.step + results.steps);
     }
   }
+  log([&] { log_.end(options_.auc_threshold == 0 || (!tests_.empty() && reached()) ? "success" : "aborted"); });
   if (const auto* device = dynamic_cast<const DeviceEngine*>(engine_.get())) {
     print(device_text(results, device->graph_steps()));
   } else {

@@ -148,6 +148,10 @@ void add_reports(CLI::App& app, Options& o) {
   add_flag(app, "--test-at-end,!--no-test-at-end", o.test_at_end, "test when training ends, if there is test data");
   add_text(app, "--json-file", o.json_file, "FILE",
            "writes configuration, losses, test results and times to this file");
+  add_text(
+      app, "--mlperf-log", o.mlperf_log, "FILE",
+      "writes the lines by which MLPerf's rules judge a run to this file: begin and end of the run and of each test, "
+      "the AUC, how it trains");
   add_numbers(app, "--bench-batches", o.bench_batches, '-', {1, most_samples},
               "trains --num-batches steps with each of these batch sizes and prints a table of times, as in "
               "--preset=mlperf-v1-bench --device --bench-batches=2048-8192-32768-65536");

@@ -91,6 +91,7 @@ struct Options {
   bool fine_tune = false;
   bool test_at_end = true;
   std::string json_file;
+  std::string mlperf_log;
   std::vector<std::size_t> bench_batches;  ///< measures with each of these batch sizes instead of training
 
   // Checkpoints

@@ -28,6 +28,8 @@ void validate_training(const Options& o) {
           "--lr-num-decay-steps without --lr-num-warmup-steps needs --lr-decay-start-step 1 or less");
   require(!o.inference_only || o.test_freq < 1, "--inference-only does not train; omit --test-freq");
   require(!o.inference_only || o.save_freq == 0, "--inference-only does not train; omit --save-freq");
+  require(o.mlperf_log.empty() || (!o.inference_only && o.bench_batches.empty()),
+          "--mlperf-log is of a training; omit it, or --inference-only and --bench-batches");
 }
 
 void validate_multi_hot(const Options& o) {

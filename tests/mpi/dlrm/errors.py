@@ -73,6 +73,8 @@ def main():
             "--sharding=table-wise", "--memory-limit=1T", "--init=fast"]
     expect_error(runner, ranks, "5 G rows", many, "table 0", "5000000000", "2^32")
     expect_error(runner, ranks, "unwritable results", ["--json-file=/nonexistent/x.json"], "/nonexistent/x.json")
+    expect_error(runner, ranks, "unwritable log", ["--mlperf-log=/nonexistent/x.log"], "/nonexistent/x.log")
+    expect_error(runner, ranks, "log of no training", ["--mlperf-log=x.log", "--inference-only"], "--mlperf-log")
     expect_error(runner, ranks, "absent checkpoint", ["--load=/nonexistent/c"], "/nonexistent/c")
     # A processor without AVX-512, as far as oneDNN can see.
     os.environ.update(ONEDNN_MAX_CPU_ISA="AVX2", DNNL_MAX_CPU_ISA="AVX2")
