@@ -20,7 +20,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-
 std::string op_name(const Point& point) { return point.op ? reduce_op_name(*point.op) : "-"; }
 
 std::string type_name(const Point& point) {
@@ -204,7 +203,7 @@ std::string table_lines(const TableWidths& w, const PointResult& result, int ran
 void write_json(const std::string& path, const Settings& settings, const Communicator& comm,
                 const std::vector<PointResult>& results) {
   OrderedJson json = {
-      {"program", "tutti-commbench"},  {"version", TUTTI_VERSION_STRING},          {"date", date_text()},
+      {"program", "tutti-commbench"},  {"version", TUTTI_VERSION_STRING},     {"date", date_text()},
       {"machine", machine_json(comm)}, {"settings", settings_json(settings)}, {"points", OrderedJson::array()}};
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));

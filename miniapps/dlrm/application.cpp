@@ -17,7 +17,6 @@
 #include "common/locked_source.hpp"
 #include "data_path.hpp"
 #include "device/device_engine.hpp"
-#include "evaluation.hpp"
 #include "host_engine.hpp"
 #include "inference.hpp"
 #include "memory_check.hpp"

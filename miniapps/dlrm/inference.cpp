@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <tutti/collectives/allreduce.hpp>
+#include <tutti/range.hpp>
 
 namespace dlrm {
 
@@ -72,6 +73,20 @@ InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, 
     results.metrics = metrics.metrics();
   }
   return results;
+}
+
+tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed) {
+  const tutti::Range range("evaluate");
+  tutti::miniapps::MetricsSum sum(feed.samples());
+  PhaseTimer untimed(0);
+  feed.start();
+  for (std::uint64_t k = 0; k < feed.batches(); ++k) {
+    const BatchFeed::Loaded loaded = feed.next();
+    const auto predictions = engine.predict(*loaded.batch, untimed, loaded.error);
+    sum.add(predictions, loaded.batch->labels);
+  }
+  sum.combine(comm);
+  return sum.metrics();
 }
 
 }  // namespace dlrm

@@ -35,4 +35,8 @@ struct InferenceResults {
 /// The smallest of ascending values that a share `q` of them does not exceed; 0 if there are no values.
 [[nodiscard]] double percentile(const std::vector<double>& ascending, double q);
 
+/// Predicts all test samples and compares; equal on all ranks and for any number of them. Collective over `comm`;
+/// blocking. Throws AgreedError where scores are not numbers.
+[[nodiscard]] tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed);
+
 }  // namespace dlrm
