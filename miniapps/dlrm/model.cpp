@@ -2,38 +2,23 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <tutti/kernels/optimizers.hpp>
 
 #include "agreed.hpp"
-#include "common/dense_optimizer.hpp"
 
 namespace dlrm {
 
 namespace mini = tutti::miniapps;
 
-namespace {
-
-using tutti::kernels::RowOptimizer;
-
-std::size_t dense_state_values(RowOptimizer optimizer) {
-  return optimizer == RowOptimizer::sgd ? 0 : optimizer == RowOptimizer::adam ? 2 : 1;
+tutti::kernels::DenseUpdate dense_update_of(const tutti::EmbeddingCollectionOptions& options, float rate) {
+  using tutti::kernels::DenseOptimizer;
+  using tutti::kernels::RowOptimizer;
+  tutti::kernels::DenseUpdate update{.learning_rate = static_cast<double>(rate),
+                                     .epsilon = static_cast<double>(options.epsilon)};
+  update.optimizer = options.optimizer == RowOptimizer::sgd    ? DenseOptimizer::sgd
+                     : options.optimizer == RowOptimizer::adam ? DenseOptimizer::adam
+                                                               : DenseOptimizer::adagrad;
+  return update;
 }
-
-void update_dense(RowOptimizer optimizer, std::uint64_t step, std::span<float> parameters,
-                  std::span<const float> gradients, std::span<float> state, float rate) {
-  switch (optimizer) {
-    case RowOptimizer::sgd:
-      return mini::sgd_update(parameters, gradients, rate);
-    case RowOptimizer::adam:
-      return tutti::kernels::dense_update(
-          {.optimizer = tutti::kernels::DenseOptimizer::adam, .learning_rate = static_cast<double>(rate)}, step,
-          parameters, gradients, state);
-    default:
-      return mini::adagrad_update(parameters, gradients, state, rate);
-  }
-}
-
-}  // namespace
 
 Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const tutti::EmbeddingTableConfig> tables,
              tutti::ShardingPlan plan, const tutti::EmbeddingCollectionOptions& options)
@@ -52,7 +37,7 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const 
     bottom_gradient_.resize(slice * shape_.dim);
     make_reducer(comm);
   }
-  const std::size_t states = dense_state_values(options.optimizer);
+  const std::size_t states = tutti::kernels::state_values(dense_update_of(options, 0));
   bottom_state_.resize(states * bottom_.parameters().size());
   interaction_state_.resize(states * interaction_.parameters().size());
   top_state_.resize(states * top_.parameters().size());
@@ -185,11 +170,11 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
   timer.enter(Stage::allreduce);
   reducer_->wait();
   timer.enter(Stage::update);
-  const auto optimizer = embeddings_.options().optimizer;
+  const auto rule = dense_update_of(embeddings_.options(), rate);
   const std::uint64_t step = embeddings_.steps();
-  update_dense(optimizer, step, bottom_.parameters(), bottom_.gradients(), bottom_state_, rate);
-  update_dense(optimizer, step, interaction_.parameters(), interaction_.gradients(), interaction_state_, rate);
-  update_dense(optimizer, step, top_.parameters(), top_.gradients(), top_state_, rate);
+  tutti::kernels::dense_update(rule, step, bottom_.parameters(), bottom_.gradients(), bottom_state_);
+  tutti::kernels::dense_update(rule, step, interaction_.parameters(), interaction_.gradients(), interaction_state_);
+  tutti::kernels::dense_update(rule, step, top_.parameters(), top_.gradients(), top_state_);
 }
 
 void Model::keep_parameters(bool keep) {

@@ -10,6 +10,7 @@
 #include <tutti/communicator.hpp>
 #include <tutti/embedding_collection.hpp>
 #include <tutti/gradient_reducer.hpp>
+#include <tutti/kernels/optimizers.hpp>
 #include <vector>
 
 #include "common/data_source.hpp"
@@ -24,6 +25,9 @@ namespace dlrm {
 /// All that is dense, in the order of the forward pass. An interaction without parameters is no stage.
 enum class DenseStage : std::size_t { bottom, interaction, top };
 inline constexpr std::size_t dense_stages = 3;
+
+/// A step of what is dense, by the optimizer of the tables.
+[[nodiscard]] tutti::kernels::DenseUpdate dense_update_of(const tutti::EmbeddingCollectionOptions& tables, float rate);
 
 /// DLRM, hybrid parallel: tables divided over the ranks by a plan, and a replica of all that is dense, which computes
 /// this rank's slice of each batch. All calls are collective over the communicator; every rank passes the same global

@@ -46,6 +46,7 @@ void add_training(CLI::App& app, Options& o) {
   add_flag(app, "--round-targets", o.round_targets, "targets are rounded to 0 and 1");
   add_choice(app, "--optimizer", o.optimizer, {"sgd", "adagrad", "rwsadagrad", "adam"}, "the optimizer");
   add_number(app, "--learning-rate", o.learning_rate, {0, 1e38}, "the learning rate");
+  add_number(app, "--eps", o.epsilon, {0, 1e38}, "adagrad, rwsadagrad, adam: added to the root (0: 1e-10, adam 1e-8)");
   add_number(app, "--lr-num-warmup-steps", o.warmup_steps, {0, most_counted}, "steps of linear warm-up");
   add_number(app, "--lr-decay-start-step", o.decay_start_step, {0, most_counted}, "first step of the quadratic decay");
   add_number(app, "--lr-num-decay-steps", o.decay_steps, {0, most_counted}, "steps of the quadratic decay");

@@ -31,6 +31,7 @@ struct Options {
   bool round_targets = false;
   std::string optimizer = "sgd";
   double learning_rate = 0.01;
+  double epsilon = 0;  ///< 0: the optimizer's usual one
   std::uint64_t warmup_steps = 0;
   std::uint64_t decay_start_step = 0;
   std::uint64_t decay_steps = 0;

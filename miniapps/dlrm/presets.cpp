@@ -72,11 +72,26 @@ std::vector<Preset> make_presets() {
        "MLPerf v3 model, DCNv2 with several lookups a bag; tables capped at a million rows, which --max-ind-range "
        "changes; measures with prepared random batches, or trains with --data-generation=dataset and a file, "
        "with --test-freq until MLPerf's AUC is reached",
-       {"--data-generation=bench", "--max-ind-range=1000000", "--arch-sparse-feature-size=128", mlperf_v2_rows,
-        mlperf_v2_lookups, "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1",
-        "--arch-interaction-op=dcn", "--dcn-num-layers=3", "--dcn-low-rank-dim=512", "--loss-function=bce",
-        "--round-targets", "--optimizer=adagrad", "--learning-rate=0.005", "--mini-batch-size=2048",
-        "--mlperf-auc-threshold=0.80275", "--num-batches=20", "--print-freq=5", "--init=fast"}},
+       {"--data-generation=bench",
+        "--max-ind-range=1000000",
+        "--arch-sparse-feature-size=128",
+        mlperf_v2_rows,
+        mlperf_v2_lookups,
+        "--arch-mlp-bot=13-512-256-128",
+        "--arch-mlp-top=1024-1024-512-256-1",
+        "--arch-interaction-op=dcn",
+        "--dcn-num-layers=3",
+        "--dcn-low-rank-dim=512",
+        "--loss-function=bce",
+        "--round-targets",
+        "--optimizer=adagrad",
+        "--eps=1e-8",
+        "--learning-rate=0.005",
+        "--mini-batch-size=2048",
+        "--mlperf-auc-threshold=0.80275",
+        "--num-batches=20",
+        "--print-freq=5",
+        "--init=fast"}},
   };
 }
 

@@ -127,7 +127,8 @@ void require_trainable(const tutti::ShardingPlan& plan) {
 tutti::EmbeddingCollectionOptions collection_options(const Options& o, const ModelShape& shape) {
   tutti::EmbeddingCollectionOptions options;
   options.optimizer = row_optimizer(o);
-  options.epsilon = o.optimizer == "adam" ? 1e-8F : 1e-10F;
+  const double usual = o.optimizer == "adam" ? 1e-8 : 1e-10;
+  options.epsilon = static_cast<float>(o.epsilon > 0 ? o.epsilon : usual);
   options.rounding = o.stochastic_rounding ? tutti::kernels::Rounding::stochastic : tutti::kernels::Rounding::nearest;
   options.max_batch = shape.max_batch;
   options.slots = o.pipeline ? 2 : 1;

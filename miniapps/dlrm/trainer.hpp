@@ -8,8 +8,8 @@
 #include <tutti/communicator.hpp>
 
 #include "batch_feed.hpp"
-#include "common/dense_optimizer.hpp"
 #include "common/loss.hpp"
+#include "common/lr_schedule.hpp"
 #include "engine.hpp"
 #include "options.hpp"
 #include "run_results.hpp"

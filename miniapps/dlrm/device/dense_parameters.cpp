@@ -6,35 +6,14 @@
 
 namespace dlrm {
 
-namespace {
-
-using tutti::kernels::DenseOptimizer;
-using tutti::kernels::RowOptimizer;
-
-tutti::kernels::DenseUpdate update_of(RowOptimizer optimizer, float rate) {
-  tutti::kernels::DenseUpdate update;
-  update.learning_rate = static_cast<double>(rate);
-  if (optimizer == RowOptimizer::sgd) {
-    update.optimizer = DenseOptimizer::sgd;
-  } else if (optimizer == RowOptimizer::adam) {
-    update.optimizer = DenseOptimizer::adam;
-  } else {
-    update.optimizer = DenseOptimizer::adagrad;
-    update.epsilon = 1e-10;
-  }
-  return update;
-}
-
-}  // namespace
-
-DenseParameters::DenseParameters(const Gpu& gpu, Model& model)
-    : gpu_(&gpu), model_(&model), optimizer_(model.embeddings().options().optimizer) {
+DenseParameters::DenseParameters(const Gpu& gpu, Model& model) : gpu_(&gpu), model_(&model) {
   begin_[1] = model.bottom().parameters().size();
   begin_[2] = begin_[1] + model.interaction().parameters().size();
   begin_[3] = begin_[2] + model.top().parameters().size();
   parameters_ = tutti::miniapps::device::Array<float>(begin_[3]);
   gradients_ = tutti::miniapps::device::Array<float>(begin_[3]);
-  state_ = tutti::miniapps::device::Array<float>(tutti::kernels::state_values(update_of(optimizer_, 0)) * begin_[3]);
+  state_ = tutti::miniapps::device::Array<float>(
+      tutti::kernels::state_values(dense_update_of(model.embeddings().options(), 0)) * begin_[3]);
   take();
 }
 
@@ -64,7 +43,7 @@ void DenseParameters::take() { copy(true); }
 void DenseParameters::store() const { copy(false); }
 
 void DenseParameters::update(float rate, std::uint64_t step) {
-  tutti::kernels::device::dense_update(update_of(optimizer_, rate), step, parameters_.span(),
+  tutti::kernels::device::dense_update(dense_update_of(model_->embeddings().options(), rate), step, parameters_.span(),
                                        std::span<const float>(gradients_.span()), state_.span(), gpu_->call_stream());
 }
 

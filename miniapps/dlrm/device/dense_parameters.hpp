@@ -35,7 +35,6 @@ class DenseParameters {
 
   const Gpu* gpu_;
   Model* model_;
-  tutti::kernels::RowOptimizer optimizer_;
   std::size_t begin_[dense_stages + 1] = {};
   tutti::miniapps::device::Array<float> parameters_;
   tutti::miniapps::device::Array<float> gradients_;

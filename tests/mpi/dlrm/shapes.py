@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses do not depend on the number of ranks: fewer tables than ranks, batches that ranks do not divide, fewer samples
-than ranks, each optimizer, each loss."""
+than ranks, each optimizer, each loss. A large --eps holds all parameters."""
 import support
 
 MODEL = ["--arch-embedding-size=50-7-200", "--arch-sparse-feature-size=4", "--arch-mlp-bot=5-8-4",
@@ -25,6 +25,15 @@ CASES = {
 }
 
 
+def expect_held(runner, optimizer):
+    """Four batches are used twice, so that only what was learnt could change their losses."""
+    flags = MODEL + ["--data-generation=bench", "--mini-batch-size=10", "--num-batches=8", "--optimizer=" + optimizer]
+    held = support.losses(runner.train(1, flags + ["--eps=1e30"]))
+    support.expect(f"{optimizer}, --eps=1e30 learns: {held}", held[:4] == held[4:])
+    learnt = support.losses(runner.train(1, flags))
+    support.expect(f"{optimizer} learns nothing: {learnt}", learnt[:4] != learnt[4:] and learnt[0] == held[0])
+
+
 def main():
     args = support.arguments(__doc__)
     runner = support.Runner(args)
@@ -35,6 +44,8 @@ def main():
             got = support.losses(runner.train(ranks, MODEL + flags))
             support.expect_close(f"{name} on {ranks} ranks", got, reference, 1e-5)
         print(f"{name}: {len(reference)} losses agree")
+    for optimizer in ("adagrad", "rwsadagrad", "adam"):
+        expect_held(runner, optimizer)
 
 
 support.run(main)

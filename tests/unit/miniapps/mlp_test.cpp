@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "common/dense_optimizer.hpp"
+#include "common/lr_schedule.hpp"
 #include "common/loss.hpp"
 #include "common/mlp.hpp"
 #include "support/temporary_folder.hpp"
@@ -115,19 +115,6 @@ TEST(Loss, LogsAreClampedAndThresholdStopsTheGradient) {
   EXPECT_EQ(gradient[0], 0.0F);
   EXPECT_EQ(gradient[1], 0.0F);
   EXPECT_TRUE(contains(error_of([] { (void)loss_kind("hinge"); }), "hinge"));
-}
-
-TEST(DenseOptimizer, AdagradAddsSquares) {
-  std::array<float, 1> p{1.0F};
-  std::array<float, 1> state{0.0F};
-  const std::array<float, 1> g{2.0F};
-  adagrad_update(p, g, state, 0.1F);
-  EXPECT_FLOAT_EQ(p[0], 0.9F);
-  adagrad_update(p, g, state, 0.1F);
-  EXPECT_FLOAT_EQ(state[0], 8.0F);
-  EXPECT_FLOAT_EQ(p[0], 0.9F - 0.2F / std::sqrt(8.0F));
-  sgd_update(p, g, 0.25F);
-  EXPECT_FLOAT_EQ(p[0], 0.4F - 0.2F / std::sqrt(8.0F));
 }
 
 TEST(LrSchedule, FollowsTheReference) {

@@ -2,17 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 namespace tutti::miniapps {
-
-/// p -= rate * g, as torch.optim.SGD. Equal lengths; local.
-void sgd_update(std::span<float> parameters, std::span<const float> gradients, float rate);
-
-/// state += g * g; p -= rate * g / (sqrt(state) + epsilon), as torch.optim.Adagrad with its defaults (state starts at
-/// zero, the caller keeps it). Equal lengths; local.
-void adagrad_update(std::span<float> parameters, std::span<const float> gradients, std::span<float> state, float rate,
-                    float epsilon = 1e-10F);
 
 /// The reference's learning-rate policy: linear warm-up, a constant part, quadratic decay, a constant rest.
 struct LrSchedule {
