@@ -6,8 +6,8 @@
 
 One JSON file has the measurements of one processor, and its page is beside it. docs/performance.md has a place for each,
 between <!-- results: ID --> and <!-- end of results -->, with one table of its measurements and the first table of cells.
-Two more places are "summary" (measurements with a headline) and "means" (the geometric means of the cells). --check
-writes nothing, and fails if a page is not what the files give.
+Two more places are "summary" (measurements with a headline) and "means" (the geometric means of the cells), and the README
+has "readme". --check writes nothing, and fails if a page is not what the files give.
 
 A file has
   id, name, processor, date   a word for its place, a heading, a sentence, of the newest measurement;
@@ -24,6 +24,7 @@ A file has
     missed       optional: goals that are missed, each as "goal: figure"
     notes        optional: sentences below the table, such as the measurement that says why a goal is missed
     headline     optional: the words for it in the summary
+    readme       optional, true: the README has it too
     intervals    optional: as rows, [low, high] of the ratio of a cell, for tests/benchmarks/compare.py; no page shows them
 
 tests/benchmarks/record.py writes such a file.
@@ -39,9 +40,11 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "performance.md"
+README = FOLDER.parents[1] / "README.md"
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
 FIELDS = {"kind", "title", "date", "commit", "peers", "command", "how", "columns", "rows", "from", "mean", "cells",
-          "behind", "barrier", "result", "missed", "notes", "headline", "intervals"}
+          "behind", "barrier", "result", "missed", "notes", "headline", "intervals",
+          "readme"}
 
 
 def slug(heading):
@@ -184,6 +187,18 @@ def summary(reports):
     return table(["measurement", "Tutti", "best peer", "processor"], rows)
 
 
+def readme(reports):
+    """The summary of those that the README has, with the first line of their commands."""
+    rows = []
+    for report in reports:
+        for measurement in (m for m in report["measurements"] if m.get("readme")):
+            commands = measurement["command"]
+            command = (commands if isinstance(commands, str) else commands[0]).split("  #")[0].strip()
+            rows.append([measurement["headline"], *result_of(measurement), f"{report['name']}, {measurement['date']}",
+                         f"`{command}`"])
+    return table(["measurement", "Tutti", "best peer", "processor", "command"], rows)
+
+
 def means(reports):
     rows = [[place_of(report), measurement["date"], measurement["title"], measurement.get("cells", ""),
              str(len(measurement["peers"])), measurement["mean"], measurement["behind"]]
@@ -200,6 +215,15 @@ def read():
     return reports
 
 
+def filled(page, texts):
+    """The page with its places filled, and what is wrong with them."""
+    text = page.read_text(encoding="utf-8")
+    places = [place for _, place, _ in PLACE.findall(text)]
+    problems = [f"{page.name} has no place for {name}" for name in texts if name not in places]
+    problems += [f"{page.name} has a place for {name}, which no file has" for name in places if name not in texts]
+    return PLACE.sub(lambda match: f"{match[1]}\n{texts.get(match[2])}\n\n{match[3]}", text), problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is not up to date")
@@ -209,11 +233,11 @@ def main():
                 for problem in problems_of(measurement, page)]
     texts = {"summary": summary(reports), "means": means(reports)}
     texts.update((report["id"], of_processor(report)) for report in reports)
-    places = [place for _, place, _ in PLACE.findall(page)]
-    problems += [f"the page has no place for {name}" for name in texts if name not in places]
-    problems += [f"the page has a place for {name}, which no file has" for name in places if name not in texts]
+    pages = {}
+    for path, places in ((PAGE, texts), (README, {"readme": readme(reports)})):
+        pages[path], wrong = filled(path, places)
+        problems += wrong
     if not problems:
-        pages = {PAGE: PLACE.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n\n{match[3]}", page)}
         pages.update((FOLDER / f"{report['file']}.md", page_of(report)) for report in reports)
         for path, text in pages.items():
             if not options.check:

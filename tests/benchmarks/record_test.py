@@ -30,11 +30,12 @@ def main():
         measured = report["measurements"][0]
         row = next(i for i, cells in enumerate(measured["rows"]) if cells[0] == "16 B")
         column = measured["columns"].index("alltoall")
-        measured["rows"][row][column][1] = "0.01"
-        measured["intervals"][row][column] = ["0.01", "0.01"]
-        after.write_text(json.dumps(report), encoding="utf-8")
+        for path, ratio, interval in ((before, "1.00", ["0.90", "1.10"]), (after, "0.50", ["0.40", "0.60"])):
+            measured["rows"][row][column][1] = ratio
+            measured["intervals"][row][column] = interval
+            path.write_text(json.dumps(report), encoding="utf-8")
         said = run(HERE / "compare.py", before, after, expected=1)
-        assert "16 B, alltoall: " in said and "-> 0.01" in said and "1 lost" in said, said
+        assert "16 B, alltoall: 1.00 (0.90 … 1.10) -> 0.50 (0.40 … 0.60)" in said and "1 lost" in said, said
     print("a record was written, compared with itself, and with a slower one")
 
 
