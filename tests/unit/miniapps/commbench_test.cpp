@@ -177,7 +177,7 @@ TEST(Points, AreThoseThatAreDefined) {
 }
 
 constexpr const char* document = R"({"date": "2026-11-22",
-  "machine": {"processor": "Some CPU", "ranks": 4, "nodes": 2, "libraries": ["tutti 0.3.0", "MPI: MPICH 4.0.2"]},
+  "machine": {"processor": "Some CPU", "ranks": 4, "nodes": 2, "libraries": ["tutti 0.1.0", "MPI: MPICH 4.0.2"]},
   "points": [
   {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 4,
    "algorithm": "auto", "latency_us": {"p50": 1.5}, "busbw_gb_s": 0.1, "algbw_gb_s": 0.2},
