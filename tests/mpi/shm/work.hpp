@@ -172,17 +172,27 @@ class Work {
         return from == 0 ? all : none;
     }
   }
-  [[nodiscard]] Element expected(int from, std::size_t i) const {
-    const int block = block_for(rank_);
-    if (!combines()) return element(from, block, i);
-    const int last = operation_ == Operation::scan ? rank_ : operation_ == Operation::exscan ? rank_ - 1 : size_ - 1;
-    Element sum_of_all = 0;
-    for (int r = 0; r <= last; ++r) sum_of_all += element(r, block, i);
-    return sum_of_all;
+  /// Elements of a contribution grow by a constant, and so do sums of them.
+  struct Line {
+    Element first = 0;
+    Element step = 0;
+    [[nodiscard]] Element at(std::size_t i) const { return first + static_cast<Element>(i) * step; }
+  };
+  [[nodiscard]] Line contribution(int rank, int block) const {
+    return {static_cast<Element>(rank) * 40503U + static_cast<Element>(block) * 9176U +
+                static_cast<Element>(iteration_) * 31U + 1U,
+            2654435761U};
   }
-  [[nodiscard]] Element element(int rank, int block, std::size_t i) const {
-    return static_cast<Element>(i) * 2654435761U + static_cast<Element>(rank) * 40503U +
-           static_cast<Element>(block) * 9176U + static_cast<Element>(iteration_) * 31U + 1U;
+  [[nodiscard]] Line expected(int from) const {
+    const int block = block_for(rank_);
+    if (!combines()) return contribution(from, block);
+    const int last = operation_ == Operation::scan ? rank_ : operation_ == Operation::exscan ? rank_ - 1 : size_ - 1;
+    Line sum_of_all;
+    for (int r = 0; r <= last; ++r) {
+      const Line one = contribution(r, block);
+      sum_of_all = {sum_of_all.first + one.first, sum_of_all.step + one.step};
+    }
+    return sum_of_all;
   }
 
   template <typename Blocking, typename Nonblocking, typename Init>
