@@ -172,6 +172,8 @@ bool is_same(const T& a, const T& b) {
 template <typename T>
 void expect_equal(const std::vector<T>& got, const std::vector<T>& expected, const Case& c, int iteration) {
   ASSERT_EQ(got.size(), expected.size());
+  if constexpr (!IsPair<T>::value)
+    if (got.empty() || std::memcmp(got.data(), expected.data(), got.size() * sizeof(T)) == 0) return;
   for (std::size_t i = 0; i < got.size(); ++i)
     if (!is_same(got[i], expected[i])) {
       ADD_FAILURE() << c.describe() << ": element " << i << " of " << got.size() << " is wrong in iteration "
