@@ -100,7 +100,7 @@ TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
     comm.prepare_device();
     Options options;
     options.algorithm = algorithm;
-    options.timeout = 100ms;
+    options.timeout = 50ms;
     machine().nccl.hang_work();
     Request request = iallreduce(comm, in_place, buffer(), sum, options);
     const std::string text = failure_of(ErrorCode::timeout, [&] { request.wait(); });
@@ -128,7 +128,7 @@ TEST_F(Failures, WorkOfACallThatHasReturnedIsATimeout) {
     comm.prepare_device();
     Options options = options_;
     options.algorithm = algorithm;
-    options.timeout = 100ms;
+    options.timeout = 50ms;
     machine().nccl.hang_work();
     allreduce(comm, in_place, buffer(), sum, options);
     progress_until_broken(comm);
@@ -160,20 +160,20 @@ TEST_F(Failures, AnErrorOfOneRankAbortsAll) {
 TEST_F(Failures, ATimeoutOfARequestAbortsAll) {
   if (comm_->rank() == 0) {
     machine().nccl.hang_work();
-    options_.timeout = 200ms;
+    options_.timeout = 100ms;
   }
   Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
   const std::string text =
       failure_of(comm_->rank() == 0 ? ErrorCode::timeout : ErrorCode::aborted, [&] { request.wait(); });
-  EXPECT_TRUE(contains(text, "not complete after 200 ms")) << text;
+  EXPECT_TRUE(contains(text, "not complete after 100 ms")) << text;
 }
 
 /// The program's own kernels may take long.
 TEST_F(Failures, TheTimeOfACallThatHasReturnedBeginsWhenItsStreamReachesIt) {
   const Gate gate(machine().stream);
-  options_.timeout = 300ms;
+  options_.timeout = 200ms;
   run(options_);
-  const auto end = std::chrono::steady_clock::now() + 450ms;
+  const auto end = std::chrono::steady_clock::now() + 250ms;
   while (std::chrono::steady_clock::now() < end) {
     progress();
     (void)machine().runtime.run_some();
@@ -189,10 +189,10 @@ TEST_F(Failures, TheTimeOfACallThatHasReturnedBeginsWhenItsStreamReachesIt) {
 
 TEST_F(Failures, TheSetUpHasItsOwnTimeLimit) {
   CommunicatorOptions options;
-  options.timeout = 500ms;  // enough for the agreements, and not for NCCL
+  options.timeout = 300ms;  // enough for the agreements, and not for NCCL
   Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
   if (comm.size() > 2) GTEST_SKIP() << "the agreements of more ranks than cores may take longer";
-  machine().nccl.set_in_progress(1500);  // looks of about 80 us, in eight calls
+  machine().nccl.set_in_progress(800);  // looks of about 80 us, in eight calls
   comm.prepare_device();
   machine().nccl.set_in_progress(0);
   EXPECT_NE(detail::nccl::state_of(*comm.state()), nullptr) << comm.device_report();

@@ -115,7 +115,7 @@ TEST_F(Parts, WaitForTheWorkOfTheWhole) {
   data_.fill(ints(100, whole_->rank() + 1));
   Request request = iallreduce(*whole_, in_place, buffer(), sum, options_);
   std::thread opener([is_open = gate.open] {
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(100ms);
     *is_open = true;
   });
   const Communicator half = whole_->split(whole_->rank() % 2, whole_->rank());
