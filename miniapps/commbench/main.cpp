@@ -127,7 +127,10 @@ int run(const tutti::Communicator& comm, const Request& request) {
 
 int run_plot(const PlotOptions& options) {
   try {
-    plot(options);
+    std::vector<std::string> words{options.input, "-o", options.output, "--metric", options.metric};
+    if (!options.operations.empty())
+      words.insert(words.end(), {"--operations", fmt::format("{}", fmt::join(options.operations, ","))});
+    tutti::miniapps::draw_chart(words);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti-commbench: %s\n", error.what());

@@ -86,10 +86,7 @@ CLI::App* add_plot(CLI::App& app, PlotOptions& plot) {
       app.add_subcommand("plot", "Draws a file of --json: one panel a collective, one line an algorithm");
   add_text(*command, "file", plot.input, "FILE", "the file")->required();
   add_text(*command, "-o,--output", plot.output, "FILE", "the SVG to write")->required();
-  add_choice<Metric>(
-      *command, "--metric", plot.metric,
-      {{"latency", Metric::latency}, {"algbw", Metric::algorithm_bandwidth}, {"busbw", Metric::bus_bandwidth}},
-      "what is drawn");
+  add_choice(*command, "--metric", plot.metric, {"latency", "algbw", "busbw"}, "what is drawn");
   add_words(*command, "--operations", plot.operations, "only these");
   return command;
 }

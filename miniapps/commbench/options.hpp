@@ -5,12 +5,18 @@
 #include <vector>
 
 #include "common/command_line/parse.hpp"
-#include "plot.hpp"
 #include "settings.hpp"
 
 namespace tutti::commbench {
 
 enum class Task { measure, list, plot, stop };
+
+struct PlotOptions {
+  std::string input;   ///< a file that tutti-commbench --json wrote
+  std::string output;  ///< the SVG to write
+  std::string metric = "latency";
+  std::vector<std::string> operations{};  ///< only these; empty: all
+};
 
 /// What the command line asks for.
 struct Request : command_line::Outcome {

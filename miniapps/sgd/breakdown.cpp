@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "common/show/chart.hpp"
-
 namespace sgd {
 
 namespace {
@@ -56,19 +54,6 @@ std::string breakdown_text(const std::vector<BreakdownRow>& rows) {
                         row.backward, row.communication, row.exposed, hidden, row.update, row.step());
   }
   return text;
-}
-
-std::string breakdown_chart(const std::vector<BreakdownRow>& rows, const std::string& title) {
-  std::vector<tutti::miniapps::chart::Bar> bars;
-  for (const BreakdownRow& row : rows) {
-    bars.push_back({row.name,
-                    {{"forward", row.forward},
-                     {"backward", row.backward},
-                     {"hidden communication", row.hidden(), true},
-                     {"exposed communication", row.exposed},
-                     {"update", row.update}}});
-  }
-  return tutti::miniapps::chart::draw_bars(bars, title, "milliseconds per step");
 }
 
 }  // namespace sgd

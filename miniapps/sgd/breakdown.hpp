@@ -29,7 +29,5 @@ struct BreakdownRow {
 [[nodiscard]] std::vector<BreakdownRow> breakdown_rows(const std::vector<Figures>& figures, std::size_t count);
 
 [[nodiscard]] std::string breakdown_text(const std::vector<BreakdownRow>& rows);
-/// Stacked bars; hidden communication runs beside backward. An SVG document.
-[[nodiscard]] std::string breakdown_chart(const std::vector<BreakdownRow>& rows, const std::string& title);
 
 }  // namespace sgd

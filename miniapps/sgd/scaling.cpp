@@ -8,8 +8,6 @@
 #include <thread>
 #include <tutti/collectives/barrier.hpp>
 
-#include "common/show/chart.hpp"
-
 namespace sgd {
 
 namespace {
@@ -20,29 +18,6 @@ void meet_backing_off(const tutti::Communicator& comm) {
   while (!all.test()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-}
-
-using Value = double (*)(const std::vector<ScalingPoint>&, std::size_t point, std::size_t method, Growth growth);
-
-double step_of(const std::vector<ScalingPoint>& points, std::size_t point, std::size_t method, Growth) {
-  return points[point].figures[method].step;
-}
-
-double exposed_of(const std::vector<ScalingPoint>& points, std::size_t point, std::size_t method, Growth) {
-  return points[point].figures[method].exposed;
-}
-
-tutti::miniapps::chart::Panel panel_of(const std::vector<ScalingPoint>& points, Growth growth, const std::string& title,
-                                       const std::string& y_label, Value value) {
-  tutti::miniapps::chart::Panel panel{title, {}, y_label};
-  for (std::size_t m = 0; m < points.front().figures.size(); ++m) {
-    panel.series.push_back({points.front().figures[m].method.name, {}, {}});
-    for (std::size_t p = 0; p < points.size(); ++p) {
-      panel.series.back().x.push_back(points[p].ranks);
-      panel.series.back().y.push_back(value(points, p, m, growth));
-    }
-  }
-  return panel;
 }
 
 }  // namespace
@@ -86,26 +61,6 @@ std::string scaling_text(const std::vector<ScalingPoint>& points, Growth growth)
     }
   }
   return text;
-}
-
-std::string scaling_chart(const std::vector<ScalingPoint>& points, Growth growth, const std::string& title) {
-  namespace chart = tutti::miniapps::chart;
-  const std::string kind = growth == Growth::weak ? "weak scaling" : "strong scaling";
-  std::vector<chart::Panel> panels{
-      panel_of(points, growth, kind + ": time per step", "milliseconds", step_of),
-      panel_of(points, growth, kind + ": efficiency", "of one rank's", efficiency),
-      panel_of(points, growth, kind + ": exposed communication", "milliseconds per step", exposed_of)};
-  const double alone = points.front().figures.front().step;
-  for (std::size_t panel = 0; panel < panels.size(); ++panel) {
-    chart::Series ideal{"ideal", {}, {}, true};
-    for (const ScalingPoint& point : points) {
-      ideal.x.push_back(point.ranks);
-      const double step = growth == Growth::weak ? alone : alone / point.ranks;
-      ideal.y.push_back(panel == 0 ? step : panel == 1 ? 1 : 0);
-    }
-    panels[panel].series.push_back(ideal);
-  }
-  return chart::draw_panels(panels, {"ranks", chart::Scale::log, chart::Unit::count}, {kind}, {kind + ": " + title});
 }
 
 }  // namespace sgd

@@ -29,9 +29,5 @@ struct ScalingPoint {
 
 /// A line a number of ranks and method: step, efficiency, exposed communication.
 [[nodiscard]] std::string scaling_text(const std::vector<ScalingPoint>& points, Growth growth);
-/// The same three as panels, with the ideal: the first method's step on one rank, divided by the ranks if they share
-/// the work; an SVG document.
-[[nodiscard]] std::string scaling_chart(const std::vector<ScalingPoint>& points, Growth growth,
-                                        const std::string& title);
 
 }  // namespace sgd

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "common/show/chart.hpp"
-
 namespace sgd {
 
 namespace {
@@ -17,23 +15,6 @@ Method without_communication(const Method& base) {
   Method method = base;
   method.name = method.mode = "none";
   return method;
-}
-
-tutti::miniapps::chart::Panel panel_of(const Sweep& sweep, const std::string& title, double Figures::*value) {
-  tutti::miniapps::chart::Panel panel{title, {{"overlap", {}, {}}}, "milliseconds"};
-  for (const SweepPoint& point : sweep.points) {
-    if (point.is_chosen) {
-      panel.series.push_back({"auto", {static_cast<double>(point.bucket_bytes)}, {point.figures.*value}});
-    } else {
-      panel.series.front().x.push_back(static_cast<double>(point.bucket_bytes));
-      panel.series.front().y.push_back(point.figures.*value);
-    }
-  }
-  const auto sizes = panel.series.front().x;
-  for (const Figures& level : sweep.levels) {
-    panel.series.push_back({level.method.name, {sizes.front(), sizes.back()}, {level.*value, level.*value}});
-  }
-  return panel;
 }
 
 }  // namespace
@@ -77,13 +58,6 @@ std::string sweep_text(const Sweep& sweep) {
     text += fmt::format("{:<22}{:>10.2f}{:>13.2f}\n", level.method.name, level.step, level.exposed);
   }
   return text;
-}
-
-std::string sweep_chart(const Sweep& sweep, const std::string& title) {
-  namespace chart = tutti::miniapps::chart;
-  return chart::draw_panels(
-      {panel_of(sweep, "time per step", &Figures::step), panel_of(sweep, "exposed communication", &Figures::exposed)},
-      {"bucket size", chart::Scale::log, chart::Unit::bytes}, {"milliseconds"}, {"buckets: " + title});
 }
 
 }  // namespace sgd

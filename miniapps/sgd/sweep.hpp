@@ -29,7 +29,5 @@ struct Sweep {
 [[nodiscard]] Sweep measure_sweep(const tutti::Communicator& comm, Subject& subject, const Method& base);
 
 [[nodiscard]] std::string sweep_text(const Sweep& sweep);
-/// Step and exposed communication over the size; an SVG document.
-[[nodiscard]] std::string sweep_chart(const Sweep& sweep, const std::string& title);
 
 }  // namespace sgd

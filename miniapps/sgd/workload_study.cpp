@@ -25,7 +25,6 @@ using tutti::Communicator;
 struct Findings {
   std::string text;
   Json json;
-  std::string svg;
   std::size_t wrong = 0;
 };
 
@@ -38,7 +37,7 @@ Json to_json(const std::vector<Figures>& figures) {
 Findings compare(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
   const auto methods = methods_of(flags, options, "none,naive,flat,bucketed,overlap");
   const auto figures = subject.measure(comm, methods, Growth::weak);
-  return {methods_text(figures), {{"modes", to_json(figures)}}, {}, wrong_in(figures)};
+  return {methods_text(figures), {{"modes", to_json(figures)}}, wrong_in(figures)};
 }
 
 Findings break_down(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
@@ -55,7 +54,7 @@ Findings break_down(const Communicator& comm, Subject& subject, const WorkloadFl
                     {"exposed_ms", row.exposed},
                     {"update_ms", row.update}});
   }
-  return {breakdown_text(rows), {{"breakdown", json}}, breakdown_chart(rows, subject.title()), wrong_in(figures)};
+  return {breakdown_text(rows), {{"breakdown", json}}, wrong_in(figures)};
 }
 
 Findings scale(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
@@ -73,7 +72,6 @@ Findings scale(const Communicator& comm, Subject& subject, const WorkloadFlags& 
   }
   findings.text = scaling_text(points, growth);
   findings.json = {{"scaling", flags.scaling}, {"points", json}};
-  findings.svg = scaling_chart(points, growth, subject.title());
   return findings;
 }
 
@@ -87,17 +85,14 @@ Findings sweep(const Communicator& comm, Subject& subject, const WorkloadFlags& 
     json.back()["auto"] = point.is_chosen;
     wrong += point.figures.wrong;
   }
-  return {sweep_text(found),
-          {{"sweep", json}, {"levels", to_json(found.levels)}},
-          sweep_chart(found, subject.title()),
-          wrong};
+  return {sweep_text(found), {{"sweep", json}, {"levels", to_json(found.levels)}}, wrong};
 }
 
 using Measure = Findings (*)(const Communicator&, Subject&, const WorkloadFlags&, const Options&);
 
 void write_files(const WorkloadFlags& flags, const Options& options, const Findings& findings) {
   if (!options.json_file.empty()) mini::write_text(options.json_file, findings.json.dump(2) + "\n");
-  if (!flags.svg_file.empty()) mini::write_text(flags.svg_file, findings.svg);
+  if (!flags.svg_file.empty()) mini::draw_chart({"-", "-o", flags.svg_file}, findings.json.dump());
 }
 
 class SubjectStudy : public Study {
@@ -117,7 +112,7 @@ class SubjectStudy : public Study {
     std::unique_ptr<Subject> subject;
     mini::run_agreed(comm, [&] {
       if (is_first && !options.json_file.empty()) mini::check_writable(options.json_file);
-      if (is_first && !flags_->svg_file.empty()) mini::check_writable(flags_->svg_file);
+      if (is_first && !flags_->svg_file.empty()) mini::check_chart(flags_->svg_file);
       subject = make_subject(*flags_, options);
     });
     if (is_first) print(fmt::format("{}; {} ranks\n", subject->title(), comm.size()));

@@ -154,6 +154,9 @@ def errors(runner):
                          (["plot", __file__, "-o", runner.path("x.svg")], [__file__])):
         done = subprocess.run([runner.program] + flags, capture_output=True, text=True, check=False)
         expect(done.returncode == 1 and all(w in done.stderr for w in words), f"{flags}: {done.stderr}")
+    done = subprocess.run([runner.program, "plot", "x.json", "-o", "x.svg"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": runner.folder.name})
+    expect(done.returncode == 1 and "needs python3" in done.stderr and "share/tutti/chart.py" in done.stderr, done.stderr)
     done = runner.start(["--list"])
     expect(done.returncode == 0 and all(o in done.stdout for o in OPERATIONS), "--list")
 

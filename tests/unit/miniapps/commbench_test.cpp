@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tutti-commbench computes: bandwidth factors, statistics, overlap, shapes, names, plots.
+// What tutti-commbench computes: bandwidth factors, statistics, overlap, shapes, names.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -8,7 +8,6 @@
 #include "names.hpp"
 #include "operations.hpp"
 #include "options.hpp"
-#include "plot.hpp"
 #include "shape.hpp"
 #include "statistics.hpp"
 #include "suite.hpp"
@@ -174,52 +173,6 @@ TEST(Points, AreThoseThatAreDefined) {
   settings.high = 1024;
   settings.operations = {Operation::bcast};
   EXPECT_EQ(points_of(settings, 4).size(), 6U);
-}
-
-constexpr const char* document = R"({"date": "2026-11-22",
-  "machine": {"processor": "Some CPU", "ranks": 4, "nodes": 2, "libraries": ["tutti 0.1.0", "MPI: MPICH 4.0.2"]},
-  "points": [
-  {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 4,
-   "algorithm": "auto", "latency_us": {"p50": 1.5}, "busbw_gb_s": 0.1, "algbw_gb_s": 0.2},
-  {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 16,
-   "algorithm": "auto", "latency_us": {"p50": 2.5}, "busbw_gb_s": 0.3, "algbw_gb_s": 0.4},
-  {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 16,
-   "algorithm": "<ring>", "latency_us": {"p50": 3.5}, "busbw_gb_s": 0.3, "algbw_gb_s": 0.4},
-  {"operation": "scan", "datatype": "int8", "reduce_op": "sum", "memory": "host", "mode": "blocking", "bytes": 16,
-   "algorithm": "auto", "skipped": "for a reason"}]})";
-
-TEST(Plot, HasAPanelACollectiveAndALineAnAlgorithm) {
-  PlotOptions options;
-  const auto panels = read_panels(document, options);
-  ASSERT_EQ(panels.size(), 1U);
-  EXPECT_EQ(panels[0].title, "bcast, int8");
-  ASSERT_EQ(panels[0].curves.size(), 2U);
-  EXPECT_EQ(panels[0].curves[0].x, (std::vector<double>{4, 16}));
-  EXPECT_EQ(panels[0].curves[0].y, (std::vector<double>{1.5, 2.5}));
-  options.metric = Metric::bus_bandwidth;
-  EXPECT_EQ(read_panels(document, options)[0].curves[0].y, (std::vector<double>{0.1, 0.3}));
-  const std::string svg = draw_panels(panels, Metric::latency, {"a title", "some notes"});
-  EXPECT_NE(svg.find("&lt;ring&gt;"), std::string::npos);
-  EXPECT_NE(svg.find("polyline"), std::string::npos);
-  EXPECT_NE(svg.find("latency"), std::string::npos);
-  EXPECT_EQ(panels[0].curves[0].name, "Tutti") << "auto is what a program calls";
-  const auto heading = read_heading(document, options);
-  EXPECT_EQ(heading.title, "Collectives: bus bandwidth");
-  EXPECT_EQ(heading.notes, "Some CPU; 4 ranks on 2 nodes; MPICH 4.0.2; 2026-11-22");
-  EXPECT_NE(svg.find("some notes"), std::string::npos);
-}
-
-TEST(Plot, RefusesWhatItCannotDraw) {
-  PlotOptions options;
-  options.input = "some.json";
-  for (const char* text : {"", "{}", "[1, 2]", R"({"points": []})", R"({"points": [{"bytes": 1}]})"}) {
-    try {
-      (void)read_panels(text, options);
-      FAIL() << text;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_NE(std::string(error.what()).find("some.json"), std::string::npos);
-    }
-  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ import re
 import sys
 import xml.etree.ElementTree
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "src" / "tools"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "miniapps" / "common" / "show"))
 import draw  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,6 +7,7 @@ matrix of a machine. `tutti explain --svg FILE` and `tutti topo --svg FILE` call
     tutti topo --json | draw.py > machine.svg
 """
 import collections
+import contextlib
 import html
 import json
 import math
@@ -60,6 +61,14 @@ class Drawing:
                         for name, value in attributes.items() if value is not None)
         title = f"<title>{clean(tooltip)}</title>" if tooltip else ""
         self.parts.append(f"<{element}{words}>{title}{inner}</{element}>\n")
+
+    @contextlib.contextmanager
+    def group(self, name):
+        """What is drawn inside becomes a group of this class."""
+        outer, self.parts = self.parts, []
+        yield
+        inner, self.parts = "".join(self.parts), outer
+        self.shape("g", "\n" + inner, **{"class": name})
 
     def arrow(self, x1, y1, x2, y2, colour, width=2, opacity=None, tooltip=""):
         """A line with a filled head, inside which it ends: its square end would blunt the point."""
