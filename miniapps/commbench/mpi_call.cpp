@@ -2,12 +2,73 @@
 #include <fmt/format.h>
 
 #include <climits>
+#include <tutti/mpi.hpp>
 
 #include "call.hpp"
-#include "mpi_types.hpp"
 
 namespace tutti::commbench {
 namespace {
+
+/// A datatype of the host MPI, and how many of it make one element.
+struct MpiType {
+  MPI_Datatype type = MPI_BYTE;
+  std::size_t units = 1;
+};
+
+MPI_Datatype find_type(DatatypeKind kind) {
+  for (const MPI_Datatype type : {MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T,
+                                  MPI_UINT32_T, MPI_UINT64_T, MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX,
+                                  MPI_C_DOUBLE_COMPLEX, MPI_2INT, MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT})
+    if (datatype_from(type).kind() == kind) return type;
+  return MPI_DATATYPE_NULL;
+}
+
+MPI_Op find_operation(ReduceKind kind) {
+  for (const MPI_Op op : {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
+                          MPI_MINLOC, MPI_MAXLOC})
+    if (reduce_op_from(op).kind() == kind) return op;
+  return MPI_OP_NULL;
+}
+
+void exclusive_or(void* in, void* inout, int* count, MPI_Datatype* type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_get_extent(*type, &lower, &extent);
+  const auto* a = static_cast<const unsigned char*>(in);
+  auto* b = static_cast<unsigned char*>(inout);
+  for (MPI_Aint i = 0; i < *count * extent; ++i) b[i] = static_cast<unsigned char>(a[i] ^ b[i]);
+}
+
+/// One for the whole run: MPI frees it when it is finalized.
+MPI_Op user_operation() {
+  static const MPI_Op op = [] {
+    MPI_Op made = MPI_OP_NULL;
+    MPI_Op_create(&exclusive_or, 1, &made);
+    return made;
+  }();
+  return op;
+}
+
+/// For moving data: MPI's own type, or bytes where it has none.
+MpiType mpi_type_to_move(Datatype type) {
+  const MPI_Datatype found = find_type(type.kind());
+  return found == MPI_DATATYPE_NULL ? MpiType{MPI_BYTE, type.size()} : MpiType{found, 1};
+}
+
+/// Throws NotApplicable where MPI has no such type, as mpi_operation() does.
+MPI_Datatype mpi_type_to_reduce(Datatype type) {
+  const MPI_Datatype found = find_type(type.kind());
+  if (found == MPI_DATATYPE_NULL)
+    throw NotApplicable(fmt::format("MPI has no datatype {}", datatype_name(type.kind())));
+  return found;
+}
+
+MPI_Op mpi_operation(ReduceKind kind) {
+  if (kind == ReduceKind::user) return user_operation();
+  const MPI_Op found = find_operation(kind);
+  if (found == MPI_OP_NULL) throw NotApplicable(fmt::format("MPI has no operation {}", reduce_op_name(kind)));
+  return found;
+}
 
 using Ints = std::vector<int>;
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
+#include <tutti/algorithms.hpp>
 
 namespace tutti::commbench {
 namespace {
@@ -84,6 +85,11 @@ bool parse_bytes(const std::string& name, Datatype& type) {
   return true;
 }
 
+CallForm form_of(Mode mode) {
+  if (mode == Mode::blocking) return CallForm::blocking;
+  return mode == Mode::nonblocking ? CallForm::nonblocking : CallForm::persistent;
+}
+
 }  // namespace
 
 std::vector<std::string> operation_names() { return names_in(operations()); }
@@ -112,6 +118,28 @@ std::vector<Mode> parse_modes(const std::vector<std::string>& names) {
   std::vector<Named<Mode>> all;
   for (const Mode mode : {Mode::blocking, Mode::nonblocking, Mode::persistent}) all.push_back({mode_name(mode), mode});
   return parse("--modes", names, all);
+}
+
+std::vector<std::string> algorithm_names(const Communicator& comm, const Point& point, const Shape& shape, int root,
+                                         Accumulation accumulation) {
+  const bool varies = point.operation == Operation::allgatherv || point.operation == Operation::reduce_scatter;
+  CallFacts facts{form_of(point.mode), kind_of(point.memory), point.type};
+  facts.op = point.op.value_or(ReduceKind::sum);
+  facts.count = varies ? shape.total : shape.count;
+  facts.root = root;
+  facts.accumulation = accumulation;
+  std::vector<std::string> names;
+  for (const CallAlgorithm& algorithm : algorithms(comm, operation_name(point.operation), facts))
+    if (algorithm.can_be_named) names.push_back(algorithm.name);
+  return names;
+}
+
+std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, MemorySpace memory) {
+  std::vector<std::string> names;
+  for (const CallAlgorithm& algorithm : algorithms(comm, operation_name(operation), {.memory = kind_of(memory)}))
+    names.push_back(algorithm.name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace tutti::commbench

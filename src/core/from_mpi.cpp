@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/mpi_call.hpp"
+#include "core/mpi_types.hpp"
 
 namespace tutti {
 namespace {
@@ -132,18 +133,9 @@ Datatype datatype_from(MPI_Datatype type) {
 }
 
 ReduceOp reduce_op_from(MPI_Op op) {
-  if (op == MPI_SUM) return sum;
-  if (op == MPI_PROD) return prod;
-  if (op == MPI_MIN) return min;
-  if (op == MPI_MAX) return max;
-  if (op == MPI_LAND) return land;
-  if (op == MPI_LOR) return lor;
-  if (op == MPI_LXOR) return lxor;
-  if (op == MPI_BAND) return band;
-  if (op == MPI_BOR) return bor;
-  if (op == MPI_BXOR) return bxor;
-  if (op == MPI_MINLOC) return minloc;
-  if (op == MPI_MAXLOC) return maxloc;
+  for (int kind = static_cast<int>(ReduceKind::sum); op != MPI_OP_NULL && kind < static_cast<int>(ReduceKind::user);
+       ++kind)
+    if (detail::mpi_op(static_cast<ReduceKind>(kind)) == op) return static_cast<ReduceKind>(kind);
   throw Error(ErrorCode::invalid_op,
               "reduce_op_from: argument op is no predefined reduction of MPI; make an operation of a function of yours "
               "by ReduceOp::user (C: tutti_op_user)");
