@@ -77,21 +77,6 @@ std::span<Float> BasicMlp<Float>::layer_gradients(std::size_t layer) {
   return {gradients_.data() + layers_.at(layer).offset, layers_[layer].parameters()};
 }
 
-template <typename Float>
-double BasicMlp<Float>::forward_flops(std::size_t n) const {
-  double weights = 0;
-  for (const Layer& layer : layers_) {
-    weights += static_cast<double>(layer.in) * static_cast<double>(layer.out);
-  }
-  return 2.0 * static_cast<double>(n) * weights;
-}
-
-template <typename Float>
-double BasicMlp<Float>::backward_flops(std::size_t n, bool input_gradient) const {
-  const double first = static_cast<double>(layers_.front().in) * static_cast<double>(layers_.front().out);
-  return 2.0 * forward_flops(n) - (input_gradient ? 0.0 : 2.0 * static_cast<double>(n) * first);
-}
-
 template class BasicMlp<float>;
 template class BasicMlp<double>;
 

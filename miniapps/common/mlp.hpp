@@ -51,9 +51,6 @@ class BasicMlp {
   [[nodiscard]] std::span<Float> gradients() { return gradients_; }
   [[nodiscard]] std::span<Float> layer_parameters(std::size_t layer);
   [[nodiscard]] std::span<Float> layer_gradients(std::size_t layer);
-  /// Multiplications and additions of forward, and of backward with or without the input gradient, for n samples.
-  [[nodiscard]] double forward_flops(std::size_t n) const;
-  [[nodiscard]] double backward_flops(std::size_t n, bool input_gradient) const;
 
  private:
   std::vector<Layer> layers_;

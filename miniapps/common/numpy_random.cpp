@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace tutti::miniapps {
 
@@ -109,13 +108,6 @@ void NumpyRandom::shuffle(std::span<std::uint32_t> values) {
   for (std::size_t i = values.size(); i-- > 1;) {
     std::swap(values[i], values[below_or_equal(static_cast<std::uint32_t>(i))]);
   }
-}
-
-std::vector<std::uint32_t> NumpyRandom::permutation(std::uint32_t n) {
-  std::vector<std::uint32_t> values(n);
-  std::iota(values.begin(), values.end(), 0U);
-  shuffle(values);
-  return values;
 }
 
 }  // namespace tutti::miniapps

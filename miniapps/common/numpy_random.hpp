@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "mersenne_twister.hpp"
 
@@ -40,8 +39,6 @@ class NumpyRandom {
 
   /// As numpy.random.shuffle: Fisher-Yates from the end, masked rejection.
   void shuffle(std::span<std::uint32_t> values);
-  /// As numpy.random.permutation(n), n below 2^32.
-  [[nodiscard]] std::vector<std::uint32_t> permutation(std::uint32_t n);
 
  private:
   [[nodiscard]] double gauss();

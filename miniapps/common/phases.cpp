@@ -2,7 +2,6 @@
 #include "phases.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <tutti/collectives/allreduce.hpp>
 
 namespace tutti::miniapps {
@@ -10,7 +9,6 @@ namespace tutti::miniapps {
 Phases::Phases(std::vector<Phase> phases, std::size_t warmup) : phases_(std::move(phases)), warmup_(warmup) {
   phases_.push_back({"other", false});
   step_.assign(phases_.size(), 0.0);
-  totals_.assign(phases_.size(), 0.0);
   samples_.resize(phases_.size());
 }
 
@@ -39,7 +37,6 @@ void Phases::end_step() {
   }
   durations_.push_back(std::chrono::duration<double>(last_ - begin_).count());
   for (std::size_t i = 0; i < phases_.size(); ++i) {
-    totals_[i] += step_[i];
     samples_[i].push_back(static_cast<float>(step_[i]));
   }
 }
@@ -49,29 +46,6 @@ double Phases::median(std::size_t phase) const {
 }
 
 double Phases::median_step() const { return miniapps::median(durations_); }
-
-double Phases::exposed_total() const {
-  double sum = 0;
-  for (std::size_t i = 0; i < phases_.size(); ++i) {
-    sum += phases_[i].exposed ? totals_[i] : 0.0;
-  }
-  return sum;
-}
-
-std::string Phases::table() const {
-  double all = 0;
-  for (const double seconds : totals_) {
-    all += seconds;
-  }
-  std::string text = "phase            ms/step  share\n";
-  char line[96];
-  for (std::size_t i = 0; i < phases_.size(); ++i) {
-    std::snprintf(line, sizeof line, "%-14s %9.3f %5.1f%%%s\n", phases_[i].name.c_str(), 1e3 * median(i),
-                  all > 0 ? 100 * totals_[i] / all : 0.0, phases_[i].exposed ? "  exposed communication" : "");
-    text += line;
-  }
-  return text;
-}
 
 double median(std::vector<double> values) {
   if (values.empty()) {

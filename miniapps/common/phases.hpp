@@ -30,13 +30,8 @@ class Phases {
   void end_step();
 
   [[nodiscard]] const std::vector<Phase>& phases() const { return phases_; }
-  [[nodiscard]] std::size_t steps() const { return durations_.size(); }
-  [[nodiscard]] double total(std::size_t phase) const { return totals_[phase]; }  ///< seconds
-  [[nodiscard]] double median(std::size_t phase) const;                           ///< seconds a step
-  [[nodiscard]] double median_step() const;                                       ///< seconds
-  [[nodiscard]] double exposed_total() const;                                     ///< seconds
-  /// Name, milliseconds a step (median), share of the total: a line a phase.
-  [[nodiscard]] std::string table() const;
+  [[nodiscard]] double median(std::size_t phase) const;  ///< seconds a step
+  [[nodiscard]] double median_step() const;              ///< seconds
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,7 +42,6 @@ class Phases {
   Clock::time_point begin_{};
   Clock::time_point last_{};
   std::vector<double> step_;
-  std::vector<double> totals_;
   std::vector<std::vector<float>> samples_;  ///< [phase][step]
   std::vector<double> durations_;
   std::optional<Range> step_range_;

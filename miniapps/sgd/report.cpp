@@ -5,6 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/show/text_file.hpp"
 
 namespace sgd {
 
@@ -30,6 +33,44 @@ std::size_t parameters(const std::vector<std::size_t>& widths) {
     sum += (widths[i] + 1) * widths[i + 1];
   }
   return sum;
+}
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Evaluation& e) {
+  Json json{{"loss", e.loss}, {"samples", e.samples}};
+  if (e.accuracy) {
+    json["accuracy"] = *e.accuracy;
+  }
+  if (e.auc) {
+    json["auc"] = *e.auc;
+  }
+  return json;
+}
+
+Json to_json(const ModeResults& m) {
+  Json json{{"mode", m.mode}};
+  if (!m.skipped.empty()) {
+    json["skipped"] = m.skipped;
+    return json;
+  }
+  json["losses"] = Json::array();
+  for (const auto& entry : m.training.losses) {
+    json["losses"].push_back({{"iteration", entry.step}, {"loss", entry.loss}});
+  }
+  if (m.test) {
+    json["test"] = to_json(*m.test);
+  }
+  json["steps"] = m.training.steps;
+  json["ms_per_iteration"] = m.training.ms_per_step;
+  json["training_seconds"] = m.training.training_seconds;
+  json["phases"] = Json::object();
+  for (const auto& phase : m.training.phases) {
+    json["phases"][phase.name] = phase.mean;
+  }
+  json["exposed_communication_ms"] = m.training.exposed_ms;
+  json["bytes_per_step"] = m.training.bytes_per_step;
+  return json;
 }
 
 }  // namespace
@@ -107,6 +148,21 @@ std::string compare_text(const std::vector<ModeResults>& modes) {
                         m.training.exposed_ms, m.training.bytes_per_step);
   }
   return text;
+}
+
+void write_json(const std::filesystem::path& path, const Configuration& configuration, int ranks,
+                const std::vector<ModeResults>& modes) {
+  Json json;
+  json["configuration"] = Json::object();
+  for (const auto& [name, value] : configuration) {
+    json["configuration"][name] = value;
+  }
+  json["ranks"] = ranks;
+  json["modes"] = Json::array();
+  for (const auto& mode : modes) {
+    json["modes"].push_back(to_json(mode));
+  }
+  tutti::miniapps::write_text(path, json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace sgd

@@ -13,7 +13,7 @@ namespace sgd {
 
 /// Steps whose gradients have the shapes of a known network and whose computation is timed, not done.
 struct Workload {
-  std::string network = "resnet50";  ///< one of workload_names
+  std::string network = "resnet50";  ///< as workload_shapes() names it
   LoadOptions load{};
   double forward_ms = 0;
   double backward_ms = 400;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workload_shapes.hpp"
 
+#include <array>
 #include <functional>
 #include <numeric>
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -10,9 +9,8 @@ namespace sgd {
 
 using Shape = std::vector<std::size_t>;
 
-/// The parameter shapes of known networks, in the order of registration (that of the forward pass), as torchvision and
-/// the BERT of Hugging Face register them: 62, 161 and 199 parameters.
-inline constexpr std::array<std::string_view, 3> workload_names{"resnet18", "resnet50", "bert"};
+// The parameter shapes of known networks, in the order of registration (that of the forward pass), as torchvision and
+// the BERT of Hugging Face register them: 62, 161 and 199 parameters.
 
 /// ResNet-18 (He et al., CVPR 2016): two basic blocks a stage; 11.7 million values.
 [[nodiscard]] std::vector<Shape> resnet18_shapes();
@@ -20,7 +18,7 @@ inline constexpr std::array<std::string_view, 3> workload_names{"resnet18", "res
 [[nodiscard]] std::vector<Shape> resnet50_shapes();
 /// BERT-base, uncased (Devlin et al., NAACL 2019), with its pooler: 12 layers, width 768; 109.5 million values.
 [[nodiscard]] std::vector<Shape> bert_base_shapes();
-/// By one of workload_names. Throws tutti::Error (invalid_argument), which lists them.
+/// By name: resnet18, resnet50, bert. Throws tutti::Error (invalid_argument), which lists them.
 [[nodiscard]] std::vector<Shape> workload_shapes(std::string_view name);
 
 /// Values of one parameter; 1 for a scalar.
