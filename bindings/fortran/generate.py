@@ -20,6 +20,7 @@ from collective_forms import collective_forms  # noqa: E402
 from fortran_text import generic, subroutine, together, wrap  # noqa: E402
 from memory_forms import memory_forms  # noqa: E402
 from message_forms import message_forms  # noqa: E402
+from plain_forms import mpi_forms, plain_forms  # noqa: E402
 
 HEADER = """! SPDX-License-Identifier: BSD-3-Clause
 ! Made by generate.py from api.def and the C headers; not to be edited. tutti.F90 includes it twice: its declarations,
@@ -69,9 +70,10 @@ def interfaces(roles, functions):
 
 def generated(training):
     roles, functions = api_def.read(training=training)
-    forms = collective_forms(functions) | message_forms(functions) | memory_forms()
+    forms = collective_forms(functions) | message_forms(functions) | memory_forms() | mpi_forms()
     generics = [line for name, procedures in forms.items() for line in generic(name, procedures)]
-    procedures = [line for group in forms.values() for procedure in group for line in subroutine(procedure)]
+    groups = [*forms.values(), plain_forms(functions)]
+    procedures = [line for group in groups for procedure in group for line in subroutine(procedure)]
     declarations = constants(training) + interfaces(roles, functions) + ["", "! The generic names.", *generics]
     return "\n".join([HEADER + WITH_TRAINING * training, *declarations, "", "#else", "", *procedures, "#endif"]) + "\n"
 

@@ -11,7 +11,7 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
-from generate import HERE, api_def, collective_forms, constants, memory_forms, message_forms
+from generate import HERE, api_def, collective_forms, constants, memory_forms, message_forms, mpi_forms, plain_forms
 
 Form = namedtuple("Form", "name kind arguments result declarations comment", defaults=[""])
 
@@ -31,6 +31,16 @@ TITLES = {
     "embedding": "Embedding tables",
     "embedding_step": "Embedding tables: a step",
 }
+SECTIONS = (  # of the procedures that are generated with no regard to their meaning, by the begin of their names
+    ("communicator", ("comm_",)),
+    ("layouts", ("datatype_resized", "datatype_sides", "datatype_free")),
+    ("library", ("progress", "range_", "memory_kind", "datatype_", "op_")),
+    ("requests", ("group_", "request_", "start", "test", "wait")),
+    ("embedding_step", ("embedding_progress",)),
+    ("exact", ("exact_", "iexact_")),
+    *((stem, (stem + "_",)) for stem in ("reducer", "optimizer", "server", "embedding")),
+    ("device", ("",)),
+)
 NAME_FILES = ("src/names.inc", "src/training_names.inc")
 TYPE_FILES = ("tutti.F90", "src/training_types.inc", "src/embedding_types.inc")
 START = re.compile(
@@ -47,6 +57,13 @@ def unfolded(text):
     return re.sub(r"\s*&\s*\n\s*", " ", text).splitlines()
 
 
+def in_fortran(text):
+    """The text of a C function with Fortran's words for flags and results."""
+    text = re.sub(r"([*]\w+|after sync|until sync)( to| is)? ([01])\b", lambda m: f"{m[1]}{m[2] or ''} "
+                  f"{'.true.' if m[3] == '1' else '.false.'}", text)
+    return re.sub(r"(^|\W)[*](\w+)", r"\1\2", text)
+
+
 def c_comments():
     """The comment of each C function, which may stand before several of them."""
     found = {}
@@ -60,7 +77,7 @@ def c_comments():
                 continue
             ended = True
             if match := re.match(r"TUTTI_API .*?(tutti_\w+)\(", line):
-                found[match[1]] = " ".join(comment)
+                found[match[1]] = in_fortran(" ".join(comment))
             elif not line.strip():
                 comment = []
     return found
@@ -132,11 +149,17 @@ def both_kinds(forms):
         yield form
 
 
+def section_of(name):
+    return next(stem for stem, begins in SECTIONS if name.removeprefix("tutti_").startswith(begins))
+
+
 def generated(stem):
     """The forms by generic name of the generated procedures of a section."""
     _, functions = api_def.read()
     made = {"collectives": collective_forms, "messages": message_forms}
     procedures = made[stem](functions) if stem in made else memory_forms() if stem == "memory" else {}
+    others = mpi_forms() | {procedure.name: [procedure] for procedure in plain_forms(functions)}
+    procedures |= {name: group for name, group in others.items() if section_of(name) == stem}
     for name, group in procedures.items():
         forms = [
             Form(procedure.name, "subroutine", list(procedure.dummies), None, procedure.dummies)
