@@ -11,12 +11,14 @@ std::unique_ptr<ReceiveShadow> ReceiveShadow::of(const std::vector<Bytes>& parts
   if (parts.empty()) return nullptr;
   const std::byte* first = parts.front().data();
   const std::byte* last = first;
+  std::size_t data = 0;
   for (const Bytes& part : parts) {
     first = std::min(first, part.data());
     last = std::max(last, part.data() + part.size());
+    data += part.size();
   }
   const Bytes extent(first, last);
-  if (!all_bytes && extent.size() > most_bytes) return nullptr;
+  if (extent.size() > std::max(most_bytes, all_bytes ? 4 * data : 0)) return nullptr;
   return std::make_unique<ReceiveShadow>(parts, extent);
 }
 

@@ -14,7 +14,8 @@ namespace tutti::detail {
 /// call is complete. Until then nobody but the program can have changed the receive buffer.
 class ReceiveShadow {
  public:
-  /// The longest memory that has a shadow, from its first byte to its last, unless all bytes are compared.
+  /// The longest memory that has a shadow, from its first byte to its last; if all bytes are compared, or four times
+  /// its data: what lies between parts takes memory too.
   static constexpr std::size_t most_bytes = 16384;
 
   /// Makes the shadow of one buffer's parts. Null if there are no parts, or they are too far apart.
