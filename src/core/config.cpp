@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -80,10 +81,11 @@ int read_check(const char* name) {
 
 std::chrono::nanoseconds read_seconds(const char* name) {
   const char* text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return std::chrono::nanoseconds{0};
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value.empty()) return std::chrono::nanoseconds{0};
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0) || seconds > 1e9)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}={} is not a number from 0 to 1e9, in seconds; 0 means none", name, text));
   return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <locale>
 #include <system_error>
 #include <vector>
 
@@ -25,6 +26,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 /// The number at the start of a file; 0 if there is none.
 int number_in(const fs::path& file) {
   std::ifstream in(file);
+  in.imbue(std::locale::classic());  // the program's may have another point
   double number = 0;
   return in >> number && number > 0 && number < 1e6 ? static_cast<int>(number) : 0;
 }

@@ -35,6 +35,11 @@ TEST_F(Networks, TheFastestPortCounts) {
   EXPECT_EQ(find_network(classes_), (Network{Family::infiniband, 200}));
 }
 
+TEST_F(Networks, ARateMayHaveAFraction) {
+  add("infiniband/mthca0/ports/1/rate", "2.5 Gb/sec (1X SDR)");
+  EXPECT_EQ(find_network(classes_), (Network{Family::infiniband, 2}));
+}
+
 TEST_F(Networks, AFabricComesBeforeEthernet) {
   add("net/eth0/speed", "400000");
   EXPECT_EQ(find_network(classes_), (Network{Family::ethernet, 400}));
