@@ -17,13 +17,11 @@ class Matrix {
     return block(base, static_cast<std::size_t>(index) * l_.order().size() + static_cast<std::size_t>(other));
   }
   [[nodiscard]] Slice to_node(const Slice& base, int index, int receiver) const {
-    return block(base, start_of(l_.node_of(receiver)) +
-                           static_cast<std::size_t>(index * l_.node_size(l_.node_of(receiver))) +
-                           static_cast<std::size_t>(l_.index_of(receiver)));
+    const int node = l_.node_of(receiver);
+    return block(base, in_rows(start_of(node), index, l_.node_size(node), l_.index_of(receiver)));
   }
   [[nodiscard]] Slice from_node(const Slice& base, int sender, int index) const {
-    return block(base,
-                 start_of(l_.node_of(sender)) + static_cast<std::size_t>(l_.index_of(sender) * l_.node_size() + index));
+    return block(base, in_rows(start_of(l_.node_of(sender)), l_.index_of(sender), l_.node_size(), index));
   }
   /// Elements exchanged with each node, and where they lie.
   [[nodiscard]] std::vector<std::size_t> counts() const {
@@ -39,6 +37,10 @@ class Matrix {
 
  private:
   [[nodiscard]] std::size_t start_of(int node) const { return l_.first_of(node) * l_.members().size(); }
+  /// The number of an entry in rows of one length, behind `first` others.
+  [[nodiscard]] static std::size_t in_rows(std::size_t first, int row, int length, int entry) {
+    return first + static_cast<std::size_t>(row) * static_cast<std::size_t>(length) + static_cast<std::size_t>(entry);
+  }
   [[nodiscard]] Slice block(const Slice& base, std::size_t i) const { return part_of(base, i * count_, count_); }
 
   const Layout& l_;

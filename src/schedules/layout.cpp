@@ -72,7 +72,8 @@ RankList Layout::last_members() const {
 RankList Layout::order() const { return tables_ ? RankList(tables_->order) : RankList(0, 1, size_); }
 
 std::size_t Layout::first_of(int node) const {
-  return tables_ ? tables_->firsts[static_cast<std::size_t>(node)] : static_cast<std::size_t>(node * spread_.most);
+  const auto n = static_cast<std::size_t>(node);
+  return tables_ ? tables_->firsts[n] : n * static_cast<std::size_t>(spread_.most);
 }
 
 Spread spread_of(const NodeMap& node_of, int size) {
