@@ -9,14 +9,12 @@
 #include <optional>
 #include <string>
 #include <tutti/collectives/allreduce.hpp>
-#include <tutti/range.hpp>
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/locked_source.hpp"
-#include "common/metrics.hpp"
 #include "data_path.hpp"
 #include "device/device_engine.hpp"
 #include "host_engine.hpp"
@@ -37,25 +35,6 @@ namespace {
 
 // More than the caches hold of one batch, few enough to keep.
 constexpr std::uint64_t prepared_batches = 4;
-
-/// Predicts all test samples and compares; equal on all ranks and for any number of them. Collective over `comm`;
-/// blocking. Throws AgreedError where the scores are not numbers or the labels of one class.
-mini::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed) {
-  const tutti::Range range("evaluate");
-  std::vector<float> scores;
-  std::vector<float> labels;
-  PhaseTimer untimed(0);
-  feed.start();
-  for (std::uint64_t k = 0; k < feed.batches(); ++k) {
-    const BatchFeed::Loaded loaded = feed.next();
-    const auto predictions = engine.predict(*loaded.batch, untimed, loaded.error);
-    scores.insert(scores.end(), predictions.begin(), predictions.end());
-    labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());
-  }
-  mini::Metrics metrics;
-  mini::run_agreed(comm, [&] { metrics = mini::evaluate(comm, scores, labels); });
-  return metrics;
-}
 
 /// One run from options to results.
 class Application {

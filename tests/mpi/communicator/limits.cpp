@@ -173,12 +173,26 @@ void expect_memory(const Communicator& comm) {
   EXPECT_EQ(numbers[1'000'000], comm.size());
 }
 
+/// A sanitizer takes addresses for itself, and an MPI may make what it needs for messages at the first ones: nothing is
+/// known of the needs of others than MPICH.
+bool is_known(Scarce what) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  if (what == Scarce::addresses) return false;
+#endif
+#ifdef MPICH_VERSION
+  return what <= Scarce::file_bytes;
+#else
+  return what == Scarce::locked_memory;
+#endif
+}
+
 using Setting = std::tuple<Scarce, bool>;  // and whether on all ranks, else on the last one
 
 class Limits : public testing::TestWithParam<Setting> {};
 
 TEST_P(Limits, MakeNothingWrong) {
   const auto [what, is_everywhere] = GetParam();
+  if (!is_known(what)) GTEST_SKIP() << "this MPI, or a sanitizer, may need more for itself";
   const Communicator before = Communicator::duplicate(MPI_COMM_WORLD);
   std::optional<Communicator> made;
   {
