@@ -157,8 +157,10 @@ enum {
 /// TUTTI_STREAM_CUDA with handle NULL. Calls on host buffers ignore the stream. Counterpart: tutti::StreamKind.
 enum { TUTTI_STREAM_NONE = 0, TUTTI_STREAM_CUDA = 1 };
 
-/// The way to sum 16- and 8-bit floats. Counterpart: tutti::Accumulation.
-enum { TUTTI_ACCUMULATION_FULL = 0, TUTTI_ACCUMULATION_BACKEND = 1 };
+/// The way to sum floating-point numbers: FULL adds those of 16 and 8 bits in float32 and rounds once, BACKEND leaves
+/// these to the backend; EXACT adds all without rounding and rounds once, so that the order of the ranks does not
+/// matter. Counterpart: tutti::Accumulation.
+enum { TUTTI_ACCUMULATION_FULL = 0, TUTTI_ACCUMULATION_BACKEND = 1, TUTTI_ACCUMULATION_EXACT = 2 };
 
 /// The result of a receive. Pass NULL to ignore it. Counterpart: tutti::Status, MPI_Status.
 typedef struct tutti_status {

@@ -89,7 +89,7 @@ module tutti
     integer :: stream_kind = 0 !< tutti_stream_none, tutti_stream_cuda
     type(c_ptr) :: stream = c_null_ptr
     integer :: memory = 0 !< tutti_memory_...; kind of all buffers of the call
-    integer :: accumulation = 0 !< tutti_accumulation_full, tutti_accumulation_backend
+    integer :: accumulation = 0 !< tutti_accumulation_full, ..._backend, ..._exact
     logical :: reproducible = .false. !< one order of association for any algorithm, size and layout
     real(c_double) :: timeout = 0 !< in seconds; 0: the communicator's timeout
     character(len=64) :: algorithm = "" !< "ring", "mpi:ring", "native", ...; blank: the planner chooses

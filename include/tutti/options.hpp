@@ -27,8 +27,12 @@ struct Stream {
       : kind(StreamKind::cuda), handle(cuda_stream) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// The way to sum 16- and 8-bit floats: `full` adds in float32 and rounds once; `backend` leaves it to the backend.
-enum class Accumulation : std::uint8_t { full = 0, backend = 1 };
+/// The way of sum, avg and premul_sum to add floating-point numbers, and the parts of complex ones. `full` adds those
+/// of 16 and 8 bits in float32 and rounds once; `backend` leaves these to the backend. `exact` adds the contributions
+/// of all ranks without rounding and rounds the sum once, to nearest, ties to even: the bits depend on neither the
+/// order of the ranks nor the algorithm. avg divides that sum. Special values of `exact`: as in exact.hpp. In host
+/// memory, or by copies in host memory; GPUs do not add so.
+enum class Accumulation : std::uint8_t { full = 0, backend = 1, exact = 2 };
 
 /// The options of a call. All ranks of the call pass the same values, with two exceptions: streams may differ, and
 /// memory kinds may differ within one class (host or device).

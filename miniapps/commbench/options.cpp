@@ -56,9 +56,10 @@ void add_sizes(CLI::App& app, Settings& s) {
 }
 
 void add_method(CLI::App& app, Settings& s) {
-  add_choice<Accumulation>(app, "--accumulation", s.accumulation,
-                           {{"full", Accumulation::full}, {"backend", Accumulation::backend}},
-                           "sums of 16- and 8-bit floats: full (in float32), or as the backend");
+  add_choice<Accumulation>(
+      app, "--accumulation", s.accumulation,
+      {{"full", Accumulation::full}, {"backend", Accumulation::backend}, {"exact", Accumulation::exact}},
+      "sums: full (of 16- and 8-bit floats in float32), as the backend, or exact");
   add_choice<Check>(app, "--check", s.check, {{"all", Check::all}, {"sample", Check::sample}, {"off", Check::off}},
                     "which results are verified");
   add_choice<Reuse>(app, "--buffers", s.reuse,

@@ -118,6 +118,11 @@ OrderedJson point_json(const PointResult& result, const Measurement& m, int rank
   return json;
 }
 
+const char* accumulation_name(Accumulation accumulation) {
+  if (accumulation == Accumulation::exact) return "exact";
+  return accumulation == Accumulation::full ? "full" : "backend";
+}
+
 OrderedJson settings_json(const Settings& s) {
   return {{"check", check_name(s.check)},
           {"buffers", reuse_name(s.reuse)},
@@ -129,7 +134,7 @@ OrderedJson settings_json(const Settings& s) {
           {"max_iterations", s.max_iterations},
           {"root", s.root},
           {"uneven", s.uneven},
-          {"accumulation", s.accumulation == Accumulation::full ? "full" : "backend"}};
+          {"accumulation", accumulation_name(s.accumulation)}};
 }
 
 OrderedJson lines_of(const std::string& text) {

@@ -21,6 +21,8 @@ std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, schedules:
   return std::make_shared<const schedules::Schedule>(plan.algorithm->generate(problem));
 }
 
+bool is_sum(ReduceKind op) { return op == ReduceKind::sum || op == ReduceKind::avg || op == ReduceKind::premul_sum; }
+
 }  // namespace
 
 bool is_small_float(DatatypeKind kind) {
@@ -28,12 +30,18 @@ bool is_small_float(DatatypeKind kind) {
          kind == DatatypeKind::float8_e5m2;
 }
 
+bool adds_floats(const Signature& signature) {
+  const DatatypeKind kind = signature.type.kind();
+  const bool is_real = kind == DatatypeKind::float32 || kind == DatatypeKind::float64 || is_small_float(kind);
+  const bool is_complex = kind == DatatypeKind::complex64 || kind == DatatypeKind::complex128;
+  return combines(signature.operation) && is_sum(signature.op) && (is_real || is_complex);
+}
+
 bool needs_single_combine(const Signature& signature) {
   if (!combines(signature.operation) || signature.op == ReduceKind::user) return signature.reproducible;
-  if (signature.reproducible) return true;
-  const bool rounds = signature.op == ReduceKind::sum || signature.op == ReduceKind::prod ||
-                      signature.op == ReduceKind::avg || signature.op == ReduceKind::premul_sum;
-  return rounds && is_small_float(signature.type.kind()) && signature.accumulation == Accumulation::full;
+  if (signature.reproducible || sums_exactly(signature)) return true;
+  const bool rounds = is_sum(signature.op) || signature.op == ReduceKind::prod;
+  return rounds && is_small_float(signature.type.kind()) && signature.accumulation != Accumulation::backend;
 }
 
 std::string why_wrong(const Algorithm& algorithm, const Signature& signature, const Spread& spread) {
@@ -44,6 +52,7 @@ std::string why_wrong(const Algorithm& algorithm, const Signature& signature, co
   if (algorithm.tells_counts && signature.memory == MemoryClass::device)
     return "its ranks tell one another their counts first, which calls on host memory do";
   if (!combines(signature.operation)) return {};
+  if (signature.memory == MemoryClass::device && sums_exactly(signature)) return "the device has no exact sums";
   if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
     return "combines in several steps, but this call requires one rounding in rank order";
   const bool keeps_order =

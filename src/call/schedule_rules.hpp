@@ -18,8 +18,15 @@ struct Plan;
 /// Floats of 16 and 8 bits: they are converted to float32 before they are combined.
 [[nodiscard]] bool is_small_float(DatatypeKind kind);
 
-/// Returns true if each element must be combined in one step in rank order: in reproducible mode, and for 16- and 8-bit
-/// floats that must be rounded once.
+/// Returns true if the call adds up floating-point numbers.
+[[nodiscard]] bool adds_floats(const Signature& signature);
+/// Returns true if it adds them up without rounding.
+[[nodiscard]] inline bool sums_exactly(const Signature& signature) {
+  return signature.accumulation == Accumulation::exact && adds_floats(signature);
+}
+
+/// Returns true if each element must be combined in one step in rank order: in reproducible mode, and for floats that
+/// must be rounded once.
 [[nodiscard]] bool needs_single_combine(const Signature& signature);
 
 /// The reason why a schedule does not give the call's result for that many ranks on any backend; empty if it does.

@@ -6,6 +6,7 @@
 #include <tutti/error.hpp>
 
 #include "call/context.hpp"
+#include "core/config.hpp"
 #include "planner/candidates.hpp"
 #include "planner/names.hpp"
 #include "schedules/registry.hpp"
@@ -34,7 +35,7 @@ detail::Signature signature_of(const Communicator& comm, Operation operation, co
   signature.reproducible = comm.options().reproducible;
   signature.has_timeout = comm.options().timeout.count() > 0;
   signature.root = facts.root;
-  signature.accumulation = facts.accumulation;
+  signature.accumulation = detail::accumulation_of(facts.accumulation);
   signature.count = has_hidden_size(operation) ? 0 : facts.count;
   return signature;
 }

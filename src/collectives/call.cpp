@@ -32,7 +32,7 @@ void complete_signature(Signature& signature, CallKind kind, const Context& comm
   signature.kind = kind;
   signature.reproducible = options.reproducible || comm.options.reproducible;
   signature.has_timeout = options.timeout.count() > 0 || comm.options.timeout.count() > 0;
-  signature.accumulation = options.accumulation;
+  signature.accumulation = accumulation_of(options.accumulation);
   const std::string_view named =
       options.algorithm.empty() ? tuning::override_for(signature.operation) : std::string_view(options.algorithm);
   if (!named.empty()) [[unlikely]]

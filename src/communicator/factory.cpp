@@ -62,7 +62,9 @@ constexpr std::array equal_settings{
                    return (TUTTI_VERSION_MAJOR * 1000 + TUTTI_VERSION_MINOR) * 1000 + TUTTI_VERSION_PATCH;
                  },
                  "the version of the library"},
-    EqualSetting{[](const Context& state) -> std::int64_t { return state.options.reproducible; },
+    EqualSetting{[](const Context& state) -> std::int64_t {
+                   return std::int64_t{state.options.reproducible} + 2 * std::int64_t{config().exact};
+                 },
                  "the option reproducible (or TUTTI_REPRODUCIBLE)"},
     EqualSetting{[](const Context& state) -> std::int64_t { return state.options.native_blocking; },
                  "the option native_blocking"},

@@ -28,6 +28,21 @@ bool read_flag(const char* name, bool otherwise = false) {
   throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not a switch; set it to 0 or 1", name, value));
 }
 
+bool is_exact(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr && std::string_view(text) == "exact";
+}
+
+/// Exact sums come with the order of the ranks for all that is no sum.
+bool read_reproducible(const char* name) {
+  try {
+    return is_exact(name) || read_flag(name);
+  } catch (const Error&) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}={} is not known; set it to 0, 1 or exact", name, std::getenv(name)));
+  }
+}
+
 CalibrationMode read_calibration(const char* name) {
   const char* text = std::getenv(name);
   const std::string_view value = text == nullptr ? "" : text;
@@ -135,7 +150,8 @@ std::uint32_t read_entries(const char* name) {
 }  // namespace
 
 const Config& config() {
-  static const Config read{.reproducible = read_flag("TUTTI_REPRODUCIBLE"),
+  static const Config read{.reproducible = read_reproducible("TUTTI_REPRODUCIBLE"),
+                           .exact = is_exact("TUTTI_REPRODUCIBLE"),
                            .progress_thread = read_flag("TUTTI_PROGRESS_THREAD"),
                            .progress_hook = read_flag("TUTTI_PROGRESS_HOOK", true),
                            .timeout = read_seconds("TUTTI_TIMEOUT"),

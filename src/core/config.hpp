@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tutti/options.hpp>
 
 namespace tutti::detail {
 
@@ -20,6 +21,7 @@ enum class CalibrationMode : std::uint8_t {
 /// where they must.
 struct Config {
   bool reproducible = false;                                 ///< TUTTI_REPRODUCIBLE
+  bool exact = false;                                        ///< TUTTI_REPRODUCIBLE=exact
   bool progress_thread = false;                              ///< TUTTI_PROGRESS_THREAD
   bool progress_hook = true;                                 ///< TUTTI_PROGRESS_HOOK
   std::chrono::nanoseconds timeout{0};                       ///< TUTTI_TIMEOUT, in seconds
@@ -46,6 +48,11 @@ struct Config {
 
 /// Throws Error(invalid_argument) that names the variable if a value cannot be read.
 [[nodiscard]] const Config& config();
+
+/// The accumulation of a call that asks for this one.
+[[nodiscard]] inline Accumulation accumulation_of(Accumulation asked) {
+  return config().exact ? Accumulation::exact : asked;
+}
 
 /// Writes a line to standard error if TUTTI_LOG=1 is set, and each distinct line only once per process.
 void log_once(const std::string& line);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<Variable, 33> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
-    {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
+    {"TUTTI_REPRODUCIBLE", "1: every call is reproducible; exact: and adds without rounding"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
     {"TUTTI_PROGRESS_HOOK", "0: outstanding operations do not go on inside the MPI's calls"},
     {"TUTTI_ALGORITHM", "algorithms for calls that name none"},

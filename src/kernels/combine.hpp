@@ -16,6 +16,11 @@ namespace tutti::kernels {
 void combine_avg(Datatype type, std::span<const void* const> inputs, void* output, std::size_t count,
                  std::size_t divisor);
 
+/// The combination of Accumulation::exact: output[i] = (inputs[0][i] + inputs[1][i] + ...) / divisor, where the sum is
+/// rounded once, and its quotient again. Floating-point and complex types.
+void combine_exactly(Datatype type, std::span<const void* const> inputs, void* output, std::size_t count,
+                     std::size_t divisor = 1);
+
 /// output[i] = input[i] * factor, floating-point and complex types. `output` may be `input`. The factor is rounded to
 /// float32 for types of 32 bits and fewer.
 void scale_copy(Datatype type, const void* input, void* output, std::size_t count, double factor);

@@ -11,15 +11,6 @@
 namespace tutti::kernels::exact {
 namespace {
 
-/// Knuth's TwoSum: a becomes the rounded sum, and b the rest, which is exact unless the sum overflows.
-template <typename T>
-inline void two_sum(T& a, T& b) noexcept {
-  const T sum = a + b;
-  const T part = sum - a;
-  b = (a - (sum - part)) + (b - part);
-  a = sum;
-}
-
 /// Adds a number to three parts. Returns what does not fit, or a NaN.
 inline double add_number(std::array<double, 3>& parts, double value) noexcept {
   for (double& part : parts) two_sum(part, value);

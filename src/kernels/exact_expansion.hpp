@@ -11,6 +11,15 @@
 /// The short form in which a rank gives its sum to the others.
 namespace tutti::kernels::exact {
 
+/// Knuth's TwoSum: a becomes the rounded sum, and b the rest, which is exact unless the sum overflows.
+template <typename T>
+inline void two_sum(T& a, T& b) noexcept {
+  const T sum = a + b;
+  const T part = sum - a;
+  b = (a - (sum - part)) + (b - part);
+  a = sum;
+}
+
 /// A sum as that of three float64, the largest first: 159 bits. A sum without addends is -0, -0; one of addends -0 is
 /// -0, +0; what is not finite is in the first part. A sum that needs more bits is a misfit.
 struct Expansion {

@@ -44,6 +44,7 @@ std::string option_words(const CallRecord& record) {
   if (facts.algorithm != 0) text += fmt::format(", algorithm {}", record.algorithm.data());
   if (facts.reproducible) text += ", reproducible";
   if (facts.accumulation == Accumulation::backend) text += ", accumulation by the backend";
+  if (facts.accumulation == Accumulation::exact) text += ", exact accumulation";
   if (facts.has_timeout) text += ", with a timeout";
   if (facts.memory == MemoryClass::device) text += facts.has_stream ? ", device memory on a stream" : ", device memory";
   return text;

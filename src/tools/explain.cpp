@@ -40,6 +40,7 @@ void show_answer(const Settings& settings) {
   detail::Signature signature = signature_of(settings.question, static_cast<int>(surroundings.topology.places.size()));
   if (!is_root()) return;
   signature.reproducible = signature.reproducible || detail::config().reproducible;
+  signature.accumulation = detail::accumulation_of(signature.accumulation);
   if (!signature.algorithm.empty()) {
     surroundings.named_by = "--algorithm";
   } else if (const auto name = detail::tuning::override_for(signature.operation); !name.empty()) {

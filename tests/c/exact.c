@@ -135,6 +135,22 @@ static void test_wrong_terms(const struct group* g) {
   FAILS(tutti_accumulator_clear(NULL), TUTTI_ERROR_INVALID_ARGUMENT, "accumulator");
 }
 
+/* 1 of each rank between the first and the last, whose numbers cancel: lost to any rounding before the end. */
+static void test_accumulation(const struct group* g) {
+  tutti_options_t options = TUTTI_OPTIONS_INIT;
+  options.accumulation = TUTTI_ACCUMULATION_EXACT;
+  double x = rank == 0 ? 0x1p60 : rank == size - 1 ? -0x1p60 : 1;
+  OK(tutti_allreduce(g->comm, TUTTI_IN_PLACE, &x, 1, TUTTI_FLOAT64, TUTTI_SUM, &options));
+  CHECK(x == (size == 1 ? 0x1p60 : size - 2));
+  options.algorithm = "ring";
+  if (size > 1)
+    FAILS(tutti_allreduce(g->comm, TUTTI_IN_PLACE, &x, 1, TUTTI_FLOAT64, TUTTI_SUM, &options),
+          TUTTI_ERROR_INVALID_ALGORITHM, "one rounding");
+  options.accumulation = TUTTI_ACCUMULATION_EXACT + 1;
+  FAILS(tutti_allreduce(g->comm, TUTTI_IN_PLACE, &x, 1, TUTTI_FLOAT64, TUTTI_SUM, &options),
+        TUTTI_ERROR_INVALID_ARGUMENT, "accumulation");
+}
+
 void test_exact(const struct group* g) {
   rank = g->rank;
   size = g->size;
@@ -149,4 +165,5 @@ void test_exact(const struct group* g) {
   test_strides(g);
   test_accumulators(g);
   test_wrong_terms(g);
+  test_accumulation(g);
 }

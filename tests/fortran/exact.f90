@@ -46,6 +46,7 @@ contains
     call accumulators(g)
     call reprosum(g)
     call wrong_calls(g)
+    call accumulation(g)
   end subroutine test_exact
 
   subroutine sums_in_three_forms(g)
@@ -204,5 +205,23 @@ contains
     call tutti_exact_variance(g%comm, x, found, found(:2), ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "variances")
   end subroutine wrong_calls
+
+  !> 1 of each rank between the first and the last, whose numbers cancel: lost to any rounding before the end.
+  subroutine accumulation(g)
+    type(group), intent(in) :: g
+    type(tutti_options) :: options
+    real(real64) :: x(1), total(1)
+    integer :: code
+    x = 1
+    if (g%rank == g%size - 1) x = -2d0**60
+    if (g%rank == 0) x = 2d0**60
+    options%accumulation = tutti_accumulation_exact
+    call tutti_allreduce(g%comm, x, total, tutti_sum, options=options)
+    call expect(total(1) == merge(2d0**60, g%size - 2d0, g%size == 1), "exact accumulation")
+    options%algorithm = "ring"
+    if (g%size == 1) return
+    call tutti_allreduce(g%comm, x, total, tutti_sum, options=options, ierror=code)
+    call expect_failure(code, tutti_error_invalid_algorithm, "one rounding")
+  end subroutine accumulation
 
 end module exact

@@ -100,6 +100,18 @@ def test_accumulators():
     assert small.rounded("float32") == 1.0
 
 
+def test_accumulation():
+    x = np.array([2.0**60 if rank == 0 else -(2.0**60) if rank == size - 1 else 1.0])
+    total = np.zeros(1)
+    comm.allreduce(x, total, accumulation="exact")
+    assert total[0] == (2.0**60 if size == 1 else size - 2)
+    if size > 1:
+        with raises(tutti.Error, tutti.ErrorCode.INVALID_ALGORITHM, "one rounding"):
+            comm.allreduce(x, total, accumulation="exact", algorithm="ring")
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "'full', 'backend' or 'exact'"):
+        comm.allreduce(x, total, accumulation="none")
+
+
 def test_wrong_calls():
     with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "do not divide"):
         comm.exact_sum(np.zeros(3), np.zeros(2))

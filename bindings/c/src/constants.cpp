@@ -92,6 +92,7 @@ static_assert(same(tutti::StreamKind::none, TUTTI_STREAM_NONE));
 static_assert(same(tutti::StreamKind::cuda, TUTTI_STREAM_CUDA));
 static_assert(same(tutti::Accumulation::full, TUTTI_ACCUMULATION_FULL));
 static_assert(same(tutti::Accumulation::backend, TUTTI_ACCUMULATION_BACKEND));
+static_assert(same(tutti::Accumulation::exact, TUTTI_ACCUMULATION_EXACT));
 static_assert(same(tutti::ArrayOrder::c, TUTTI_ORDER_C));
 static_assert(same(tutti::ArrayOrder::fortran, TUTTI_ORDER_FORTRAN));
 static_assert(tutti::any_source == TUTTI_ANY_SOURCE);

@@ -30,7 +30,7 @@ Options options(const tutti_options_t* given) {
   result.stream = stream_of(values, options_argument);
   result.memory = memory_of(values, options_argument);
   result.accumulation =
-      static_cast<Accumulation>(option_within(values.accumulation, TUTTI_ACCUMULATION_BACKEND, "accumulation"));
+      static_cast<Accumulation>(option_within(values.accumulation, TUTTI_ACCUMULATION_EXACT, "accumulation"));
   result.reproducible = values.reproducible != 0;
   result.timeout = timeout(values.timeout);
   if (values.algorithm != nullptr) result.algorithm = values.algorithm;

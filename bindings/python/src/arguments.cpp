@@ -20,7 +20,9 @@ Accumulation accumulation_from(nb::handle name) {
   const std::string text = text_of(name);
   if (text == "full") return Accumulation::full;
   if (text == "backend") return Accumulation::backend;
-  throw Error(ErrorCode::invalid_argument, "argument accumulation is '" + text + "'; pass 'full' or 'backend'");
+  if (text == "exact") return Accumulation::exact;
+  throw Error(ErrorCode::invalid_argument,
+              "argument accumulation is '" + text + "'; pass 'full', 'backend' or 'exact'");
 }
 
 void set_option(Options& options, std::string_view key, nb::handle value) {

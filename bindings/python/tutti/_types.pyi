@@ -41,4 +41,4 @@ class Options(TypedDict, total=False):
     timeout: Union[float, None]  # seconds; None: the communicator's
     algorithm: Union[str, None]  # Communicator.algorithms lists them; None: the library chooses
     reproducible: bool  # one order of association for any size and layout
-    accumulation: str  # sums of 16- and 8-bit floats: 'full' (in float32) or 'backend'
+    accumulation: str  # sums: 'full' (16- and 8-bit floats in float32), 'backend' or 'exact'

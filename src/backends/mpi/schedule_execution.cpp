@@ -190,9 +190,12 @@ void ScheduleExecution::reduce(const Local& local) {
   for (std::size_t i = 0; i < local.inputs.size(); ++i) inputs[i] = read_address(local.inputs[i]);
   const std::span<const void* const> all(inputs, local.inputs.size());
   const Signature& s = plan_->signature;
-  if (s.op == ReduceKind::avg && plan_->algorithm->single_combine)
-    kernels::combine_avg(s.type, all, write_address(local.output), local.output.count,
-                         static_cast<std::size_t>(comm().size));
+  const bool divides = s.op == ReduceKind::avg && plan_->algorithm->single_combine;
+  const std::size_t divisor = divides ? static_cast<std::size_t>(comm().size) : 1;
+  if (sums_exactly(s))
+    kernels::combine_exactly(s.type, all, write_address(local.output), local.output.count, divisor);
+  else if (divides)
+    kernels::combine_avg(s.type, all, write_address(local.output), local.output.count, divisor);
   else
     kernels::combine(s.type, binding_.op, all, write_address(local.output), local.output.count);
 }

@@ -3,6 +3,7 @@
 
 #include <climits>
 
+#include "call/schedule_rules.hpp"
 #include "core/host_mpi.hpp"
 
 namespace tutti::detail {
@@ -69,9 +70,10 @@ bool counts_fit(const Signature& signature) {
 }
 
 /// The meaning differs for floating min and max (NaN), 16- and 8-bit floats, avg, pre-multiplied sums, user operations,
-/// reproducible mode, persistent calls and device memory.
+/// reproducible mode, exact sums, persistent calls and device memory.
 bool means_the_same(const Signature& signature) {
-  if (signature.memory != MemoryClass::host || signature.kind == CallKind::persistent || signature.reproducible)
+  if (signature.memory != MemoryClass::host || signature.kind == CallKind::persistent || signature.reproducible ||
+      sums_exactly(signature))
     return false;
   if (combines(signature.operation) && !op_is_equal(signature.op, signature.type.kind())) return false;
   return counts_fit(signature);

@@ -110,7 +110,8 @@ Words words_to_move(Datatype type) {
 }
 
 std::optional<Reduction> reduction_inside(const Signature& signature, int version) {
-  if (signature.reproducible || !is_defined(signature.op, signature.type.kind())) return std::nullopt;
+  if (signature.reproducible || sums_exactly(signature) || !is_defined(signature.op, signature.type.kind()))
+    return std::nullopt;
   const auto words = words_to_reduce(signature.type.kind(), version);
   const auto op = op_inside(signature.op);
   if (!words || !op) return std::nullopt;
@@ -173,7 +174,8 @@ bool reduces_float8(const Signature& signature) {
 
 bool can_widen(const Signature& signature, bool has_kernels) {
   const DatatypeKind type = signature.type.kind();
-  const bool is_rounded_once = signature.accumulation == Accumulation::full && !signature.reproducible;
+  const bool is_rounded_once =
+      signature.accumulation != Accumulation::backend && !signature.reproducible && !sums_exactly(signature);
   const bool is_narrow = type == DatatypeKind::float16 || type == DatatypeKind::bfloat16;
   const bool is_sum_or_product = signature.op == ReduceKind::sum || signature.op == ReduceKind::avg ||
                                  signature.op == ReduceKind::premul_sum || signature.op == ReduceKind::prod;

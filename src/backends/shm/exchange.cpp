@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/shm/agreement.hpp"
+#include "call/schedule_rules.hpp"
 #include "core/hash.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/stream_copy.hpp"
@@ -35,8 +36,11 @@ void Exchange::combine(std::span<const void* const> inputs, std::byte* result, s
     if (result != inputs[0]) std::memcpy(result, inputs[0], bytes);
     return;
   }
-  if (plan->signature.op == ReduceKind::avg)
-    kernels::combine_avg(type, inputs, result, elements(bytes), static_cast<std::size_t>(arena->size()));
+  const std::size_t divisor = plan->signature.op == ReduceKind::avg ? static_cast<std::size_t>(arena->size()) : 1;
+  if (sums_exactly(plan->signature))
+    kernels::combine_exactly(type, inputs, result, elements(bytes), divisor);
+  else if (plan->signature.op == ReduceKind::avg)
+    kernels::combine_avg(type, inputs, result, elements(bytes), divisor);
   else
     kernels::combine(type, binding->op, inputs, result, elements(bytes));
 }

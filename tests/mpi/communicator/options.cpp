@@ -98,6 +98,11 @@ TEST(OptionsOfACall, Accumulation) {
   EXPECT_FALSE(takes_ring<bfloat16_t>(world(), options)) << "one rounding";
   options.accumulation = Accumulation::backend;
   EXPECT_TRUE(takes_ring<bfloat16_t>(world(), options)) << "a rounding at every hop";
+  EXPECT_TRUE(takes_ring<double>(world(), options));
+  options.accumulation = Accumulation::exact;
+  EXPECT_FALSE(takes_ring<bfloat16_t>(world(), options)) << "one rounding";
+  EXPECT_FALSE(takes_ring<double>(world(), options)) << "one rounding";
+  EXPECT_TRUE(takes_ring<int>(world(), options)) << "no rounding";
 }
 
 TEST(OptionsOfACall, Memory) {

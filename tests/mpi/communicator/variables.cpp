@@ -39,6 +39,16 @@ TEST(Variables, TUTTI_REPRODUCIBLE) {
   EXPECT_EQ(x[0], static_cast<float>(comm.size()));
 }
 
+// TUTTI_REPRODUCIBLE=exact: 1 is lost to 2^60 in any order that rounds.
+TEST(Variables, Exact) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_TRUE(comm.options().reproducible);
+  const std::vector<double> terms{0x1p60, 1, -0x1p60};
+  std::vector<double> x{terms[static_cast<std::size_t>(comm.rank()) % terms.size()]};
+  allreduce(comm, x, sum);
+  EXPECT_EQ(x[0], 1);
+}
+
 /// Until all other ranks have set their number, outside MPI and the library; false where they do not within 5 s.
 bool await_others(const std::vector<int*>& numbers) {
   const auto end = std::chrono::steady_clock::now() + 5s;

@@ -170,6 +170,14 @@ TEST(Ways, WithoutKernelsReductionsAreNcclsOrNone) {
   EXPECT_EQ(way_of(call(Operation::alltoallv), 4, false), "direct");
 }
 
+TEST(Ways, ExactSumsAreNotNccls) {
+  for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::float64, DatatypeKind::bfloat16}) {
+    EXPECT_FALSE(is_inside(type, ReduceKind::sum, Accumulation::exact)) << datatype_name(type);
+    EXPECT_FALSE(can_widen(call(Operation::allreduce, type, ReduceKind::sum, Accumulation::exact), true));
+  }
+  EXPECT_TRUE(is_inside(DatatypeKind::int32, ReduceKind::sum, Accumulation::exact)) << "which rounds nothing";
+}
+
 TEST(CanGroup, SingleRoundingNeedsASingleCombine) {
   const Signature s = call(Operation::allreduce, DatatypeKind::bfloat16);
   for (const auto& algorithm : schedules::algorithms_of(Operation::allreduce)) {

@@ -70,6 +70,7 @@ TEST(CallFacts, EachFieldCounts) {
   EXPECT_TRUE(differs([](Signature& s) { s.reproducible = true; }));
   EXPECT_TRUE(differs([](Signature& s) { s.has_timeout = true; }));
   EXPECT_TRUE(differs([](Signature& s) { s.accumulation = Accumulation::backend; }));
+  EXPECT_TRUE(differs([](Signature& s) { s.accumulation = Accumulation::exact; }));
   EXPECT_TRUE(differs([](Signature& s) { s.root = 1; }));
   EXPECT_TRUE(differs([](Signature& s) { s.count = 5; }));
   EXPECT_TRUE(differs([](Signature& s) { s.algorithm = "ring"; }));

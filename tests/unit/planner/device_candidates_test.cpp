@@ -101,6 +101,9 @@ TEST(DeviceCandidates, DirectWhereNcclsResultIsTheLibrarys) {
   Signature reproducible = signature(Operation::allreduce, 1000);
   reproducible.reproducible = true;
   ASSERT_NE(make_plan(reproducible, gpus(4))->algorithm, nullptr);
+  Signature exact = signature(Operation::allreduce, 1000);
+  exact.accumulation = Accumulation::exact;
+  EXPECT_EQ(make_plan(exact, gpus(4))->backend->name, std::string("staged")) << "no GPU adds exactly";
   EXPECT_TRUE(make_plan(reproducible, gpus(4))->algorithm->single_combine);
 }
 

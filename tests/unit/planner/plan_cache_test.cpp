@@ -33,7 +33,7 @@ TEST(PlanCache, EveryFactOfTheSignatureCounts) {
     plan->signature = s;
     return std::shared_ptr<const Plan>(plan);
   };
-  std::vector<Signature> all(12);
+  std::vector<Signature> all(13);
   all[1].operation = Operation::scan;
   all[2].kind = CallKind::persistent;
   all[3].type = Datatype::bytes(3);
@@ -45,6 +45,7 @@ TEST(PlanCache, EveryFactOfTheSignatureCounts) {
   all[9].root = 1;
   all[10].count = 7;
   all[11].algorithm = "ring";
+  all[12].accumulation = Accumulation::exact;
   for (const Signature& s : all) (void)cache.get(s, make);
   EXPECT_EQ(cache.size(), all.size());
   for (const Signature& s : all) EXPECT_EQ(cache.get(s, make)->signature, s);

@@ -4,6 +4,7 @@
 #include "backends/list.hpp"
 #include "call/plan.hpp"
 #include "call/schedule_rules.hpp"
+#include "planner/candidates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,21 @@ TEST(Planner, RoundingOnceAndReproducibilityNeedOneStep) {
   EXPECT_TRUE(make_plan(wide, machine(1, 4))->algorithm->single_combine);
   wide.algorithm = "ring";
   EXPECT_THROW((void)make_plan(wide, machine(1, 4)), Error);
+}
+
+TEST(Planner, ExactSumsNeedOneStepAndAreNotTheHostMpis) {
+  Signature call = signature(Operation::allreduce, 5'000'000);
+  call.type = DatatypeKind::float64;
+  call.accumulation = Accumulation::exact;
+  EXPECT_TRUE(needs_single_combine(call));
+  EXPECT_TRUE(make_plan(call, machine(1, 4))->algorithm->single_combine);
+  for (const Candidate& way : candidates(call, machine(1, 4)))
+    EXPECT_FALSE(way.name == "native" && way.nameable) << "which rounds at each step";
+  call.op = ReduceKind::max;
+  EXPECT_FALSE(needs_single_combine(call));
+  call.op = ReduceKind::sum;
+  call.type = DatatypeKind::int64;
+  EXPECT_FALSE(needs_single_combine(call));
 }
 
 TEST(Planner, OperationsThatRoundNeedOneStepForSmallFloats) {
