@@ -73,7 +73,7 @@ struct AllreduceHookOptions {
   /// bfloat16, 2^-12 for float16. `backend` is NCCL's own sum in device memory, which takes two thirds of the bytes or
   /// less, and rounds after each of up to (ranks - 1) additions: errors add up to (ranks - 1) times as much, about the
   /// square root of that for gradients of mixed signs. A later addition that is less than half a unit of the sum is
-  /// lost.
+  /// lost. `exact` is for all types: the sum does not depend on which rank has which gradient.
   Accumulation accumulation = Accumulation::full;
 };
 
