@@ -65,7 +65,7 @@ Group::Group(const GroupPlan& plan, MPI_Comm world) : kind_(plan.kind) {
     for (int& neighbor : *neighbors)
       if (neighbor != MPI_PROC_NULL) neighbor = peers_[static_cast<std::size_t>(neighbor)];
   // Calls of a communicator without a side are the MPI's, which is to be tried too.
-  has_side_ = !is_inter() && random.once_in(2);
+  has_side_ = test::is_library_loaded() && !is_inter() && random.once_in(2);
   if (has_side_) test::make_side(comm_);
 }
 

@@ -4,7 +4,7 @@
 
 seeds.py --launcher LINE --program tutti_fuzz_mpi --library libtutti-mpi.so [--first 1] [--seeds 1000] [--ranks 2,3,4]
 A seed that fails is played again by the MPI alone, with nonblocking calls in the place of persistent ones. Where that
-fails too, the seed is counted as the MPI's own. Ends with 1 if any other seed failed.
+fails too, the seed is counted as the MPI's own. Ends with 1 if any other seed failed, or no call went through Tutti.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ class Job:
         """The seed that failed (None if none did) and the output."""
         settings = {"TUTTI_CALIBRATION": "off", "TUTTI_TUNING": "off", **self.environment}
         if not by_mpi:
-            settings["LD_PRELOAD"] = self.options.library
+            settings |= {"LD_PRELOAD": self.options.library, "TUTTI_MPI_REPORT": "1"}
         line = [*shlex.split(self.options.launcher), "-n", str(self.ranks), "env",
                 *(f"{name}={value}" for name, value in settings.items()),
                 self.options.program, "--tell", "--hang", "10", "--largest", str(self.options.largest), "--threads",
@@ -58,8 +58,10 @@ class Job:
 def play(options, ranks, way):
     """Plays all seeds; the numbers of failures, and of those that are the MPI's own."""
     job, seed, last, own, of_mpi = Job(options, ranks, way), options.first, options.first + options.seeds, 0, 0
+    calls = 0
     while seed < last:
         failed, output = job.run("--first", seed, "--seeds", last - seed)
+        calls += sum(map(int, re.findall(r"(\d+) calls of rank 0 went through Tutti", output)))
         if failed is None:
             break
         if job.run("--seed", failed, by_mpi=True)[0] is not None:
@@ -70,8 +72,9 @@ def play(options, ranks, way):
             lines = [line for line in output.splitlines() if re.search("FAILED|HANG|differs|tutti-mpi:", line)]
             print(f"seeds.py: {ranks} ranks, {way}: {small}\n  " + "\n  ".join(lines[:4]), file=sys.stderr, flush=True)
         seed = failed + 1
-    print(f"{ranks} ranks, {way}: {options.seeds} seeds, {own} failed, {of_mpi} by the MPI alone too", flush=True)
-    return own
+    print(f"{ranks} ranks, {way}: {options.seeds} seeds, {own} failed, {of_mpi} by the MPI alone too; "
+          f"{calls} calls of rank 0 went through Tutti", flush=True)
+    return own + (calls == 0)
 
 
 def main():

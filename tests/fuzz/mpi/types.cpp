@@ -126,12 +126,13 @@ MPI_Datatype make_by_large_counts(Random& random, MPI_Datatype item, int number)
 }
 #endif
 
-MPI_Datatype make_resized(Random& random, MPI_Datatype item) {
+/// is_last: no type is made of this one. MPICH 4.0.2 places a block of items of a negative extent outside its buffer.
+MPI_Datatype make_resized(Random& random, MPI_Datatype item, bool is_last) {
   const Facts facts(item);
   const MPI_Aint lower = facts.true_lower + 4 * (random.below(5) - 2);
   MPI_Aint extent = facts.true_extent + 4 * random.below(4);
   if (random.once_in(4)) extent = facts.size;  // items between those of their neighbours, where they fit
-  if (random.once_in(6)) extent = -extent;
+  if (is_last && random.once_in(6)) extent = -extent;
   MPI_Datatype made = MPI_DATATYPE_NULL;
   MPI_Type_create_resized(item, lower, extent, &made);
   return made;
@@ -191,9 +192,9 @@ Type draw_any(Random& random, MPI_Datatype element, int number) {
     MPI_Type_free(&inner);
     inner = by;
   };
-  if (random.once_in(3)) replace(make_resized(random, inner));
+  if (random.once_in(3)) replace(make_resized(random, inner, false));
   if (inner_number != number) replace(make_level(random, inner, number / inner_number));
-  if (random.once_in(3)) replace(make_resized(random, inner));
+  if (random.once_in(3)) replace(make_resized(random, inner, true));
   return committed(inner);
 }
 
