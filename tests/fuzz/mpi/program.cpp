@@ -51,7 +51,10 @@ Call draw_call(Random& random, const Program& program, const Setting& setting) {
   call.frees_early = call.form == Form::nonblocking && kind != Kind::intercommunicator && random.once_in(3);
   call.seed = random.bits();
   if (call.form == Form::persistent && !setting.has_persistent) call.form = Form::nonblocking;
-  // MPICH 4.0.2 takes the lower bound of one type for that of all.
+  // MPICH 4.0.2 takes counts for bytes where it chooses a way between groups: all ranks give the same ones.
+  const bool is_by_counts = call.operation == Operation::gather || call.operation == Operation::scatter;
+  if (is_by_counts && kind == Kind::intercommunicator) call.unit = 1;
+  // It takes the lower bound of one type for that of all.
   if (call.operation == Operation::alltoallw && call.form == Form::nonblocking) call.is_in_place = false;
   return call;
 }
