@@ -113,7 +113,8 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
   if (algorithm.reach == Reach::above) return (k + 1) / 2;
   if (!goes_both_ways(algorithm)) return 1;
   // Half of the bytes come from the root, or go there.
-  return has_root(algorithm.operation) && algorithm.reach != Reach::shrinking ? (k + 1) / 2 : k;
+  const bool is_of_tree = algorithm.reach != Reach::shrinking && algorithm.reach != Reach::around;
+  return has_root(algorithm.operation) && is_of_tree ? (k + 1) / 2 : k;
 }
 
 /// The last messages of the rounds.

@@ -63,6 +63,11 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule bcast_double_tree(const Problem& problem);
 [[nodiscard]] Cost bcast_double_tree_cost(int size, double bytes);
 
+/// In chunks over a circulant graph: the data once in the least rounds that there are, the logarithm beyond the chunks,
+/// for any size. Träff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004, 2024.
+[[nodiscard]] Schedule bcast_circulant(const Problem& problem);
+[[nodiscard]] Cost bcast_circulant_cost(int size, double bytes);
+
 /// Up the binomial tree at rank 0, adjacent ranks first so that order is kept, and from rank 0 to the root. Thakur et
 /// al., IJHPCA 2005. The root alone has an output, in all reduces.
 [[nodiscard]] Schedule reduce_binomial(const Problem& problem);
@@ -90,6 +95,10 @@ namespace tutti::schedules {
 /// Up the two trees of bcast_double_tree, in chunks. Ranks are taken from the root upwards: not in order.
 [[nodiscard]] Schedule reduce_double_tree(const Problem& problem);
 [[nodiscard]] Cost reduce_double_tree_cost(int size, double bytes);
+
+/// bcast_circulant run backwards: not in order.
+[[nodiscard]] Schedule reduce_circulant(const Problem& problem);
+[[nodiscard]] Cost reduce_circulant_cost(int size, double bytes);
 
 /// Exchange with partners at distances 1, 2, 4 …, the surplus over a power of two folded in first. Thakur et al.,
 /// IJHPCA 2005; Rabenseifner, ICCS 2004.
@@ -126,6 +135,11 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule allreduce_double_tree(const Problem& problem);
 [[nodiscard]] Cost allreduce_double_tree_cost(int size, double bytes);
 
+/// Both halves of reduce_scatter_block_circulant and allgather_circulant: the least bytes in logarithmic rounds, for
+/// any size. Träff, 2025.
+[[nodiscard]] Schedule allreduce_circulant(const Problem& problem);
+[[nodiscard]] Cost allreduce_circulant_cost(int size, double bytes);
+
 /// One shot: all send all to all, each combines in one step.
 [[nodiscard]] Schedule allreduce_direct(const Problem& problem);
 [[nodiscard]] Cost allreduce_direct_cost(int size, double bytes);
@@ -161,6 +175,13 @@ namespace tutti::schedules {
 /// The same with Bine's distances; not in rank order. De Sensi et al., SC 2025.
 [[nodiscard]] Schedule reduce_scatter_block_bine_butterfly(const Problem& problem);
 [[nodiscard]] Schedule reduce_scatter_bine_butterfly(const Problem& problem);
+
+/// Half of the remaining parts go to a rank ahead, around a circle, at half the distance before: log rounds and the
+/// least bytes without a fold, for any size; not in rank order. Träff, Optimal, Non-pipelined Reduce-scatter and
+/// Allreduce Algorithms, doi 10.34726/10760, 2025.
+[[nodiscard]] Schedule reduce_scatter_block_circulant(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_circulant(const Problem& problem);
+[[nodiscard]] Cost reduce_scatter_circulant_cost(int size, double bytes);
 
 /// A chain: each rank waits for the one before.
 [[nodiscard]] Schedule scan_linear(const Problem& problem);
@@ -224,6 +245,10 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule allgather_recursive_doubling(const Problem& problem);
 [[nodiscard]] Cost allgather_recursive_doubling_cost(int size, double bytes);
 
+/// reduce_scatter_block_circulant run backwards: as allgather_bruck, but in place in the output. Träff, 2025.
+[[nodiscard]] Schedule allgather_circulant(const Problem& problem);
+[[nodiscard]] Cost allgather_circulant_cost(int size, double bytes);
+
 /// Exchange of all known blocks with Bine's partners, the nearest first, in place in the output. For even sizes. De
 /// Sensi et al., SC 2025.
 [[nodiscard]] Schedule allgather_bine_doubling(const Problem& problem);
@@ -276,5 +301,12 @@ namespace tutti::schedules {
 /// The same with digits of radix 4, three messages a round: half the rounds. Bruck et al. give all radices.
 [[nodiscard]] Schedule alltoall_bruck4(const Problem& problem);
 [[nodiscard]] Cost alltoall_bruck4_cost(int size, double bytes);
+
+/// The same with radix 8 and 16: fewer bytes the more messages a round. Fan, Domke, Ba, Kumar, Configurable
+/// Non-uniform All-to-all Algorithms, arXiv 2411.02581, 2024, choose the radix by the length likewise.
+[[nodiscard]] Schedule alltoall_bruck8(const Problem& problem);
+[[nodiscard]] Cost alltoall_bruck8_cost(int size, double bytes);
+[[nodiscard]] Schedule alltoall_bruck16(const Problem& problem);
+[[nodiscard]] Cost alltoall_bruck16_cost(int size, double bytes);
 
 }  // namespace tutti::schedules

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/algorithms.hpp"
-#include "schedules/builder.hpp"
-#include "schedules/distances.hpp"
+#include "schedules/phases.hpp"
 
 namespace tutti::schedules {
 namespace {
-
-/// The blocks of some ranks that follow one another: two pieces of the output where rank 0 is among them, but not
-/// first.
-std::vector<Slice> pieces_of(const Run& run, const Problem& p) {
-  const int before_wrap = std::min(run.count, p.size - run.first);
-  return {output(run.first * p.count, before_wrap * p.count), output(0, (run.count - before_wrap) * p.count)};
-}
 
 /// `count` places at one end of a run.
 Run at_end(const Run& run, int count, bool is_upper, int size) {
@@ -22,6 +14,7 @@ Run at_end(const Run& run, int count, bool is_upper, int size) {
 
 Schedule allgather_bine_doubling(const Problem& p) {
   Builder b;
+  const auto offset = [n = p.count](int block) { return static_cast<std::size_t>(block) * n; };
   b.copy(input(0, p.count), output(p.rank * p.count, p.count));
   b.end_round();
   for (int step = 0; step < ceil_log2(p.size); ++step) {
@@ -31,8 +24,8 @@ Schedule allgather_bine_doubling(const Problem& p) {
     // The partner's run begins where this rank's ends. In the last step the far ends of the two may meet.
     const Run given = at_end(bine_run(p.rank, step, p.size), n, is_above, p.size);
     const Run taken = at_end(bine_run(partner, step, p.size), n, !is_above, p.size);
-    for (const Slice& piece : pieces_of(given, p)) b.send(partner, piece);
-    for (const Slice& piece : pieces_of(taken, p)) b.recv(partner, piece);
+    for (const Block& piece : pieces_of(given, p.size, offset)) b.send(partner, output(piece));
+    for (const Block& piece : pieces_of(taken, p.size, offset)) b.recv(partner, output(piece));
     b.end_round();
   }
   return b.finish(0, true);

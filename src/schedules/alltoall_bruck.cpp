@@ -84,4 +84,10 @@ Cost alltoall_bruck_cost(int size, double bytes) { return alltoall_cost(size, by
 Schedule alltoall_bruck4(const Problem& p) { return travel(p, 4); }
 Cost alltoall_bruck4_cost(int size, double bytes) { return alltoall_cost(size, bytes, 4); }
 
+Schedule alltoall_bruck8(const Problem& p) { return travel(p, 8); }
+Cost alltoall_bruck8_cost(int size, double bytes) { return alltoall_cost(size, bytes, 8); }
+
+Schedule alltoall_bruck16(const Problem& p) { return travel(p, 16); }
+Cost alltoall_bruck16_cost(int size, double bytes) { return alltoall_cost(size, bytes, 16); }
+
 }  // namespace tutti::schedules

@@ -49,7 +49,8 @@ double senders_of(const Algorithm& algorithm, int size, double bytes) {
 }
 
 double partners_at_once(const Algorithm& algorithm, const Cost& cost) {
-  const bool has_one = algorithm.distances == Distances::bine || algorithm.reach == Reach::shrinking_around;
+  const bool has_one = algorithm.distances == Distances::bine || algorithm.reach == Reach::growing_around ||
+                       algorithm.reach == Reach::shrinking_around;
   return has_one ? 1 : at_once(cost);
 }
 
@@ -65,12 +66,15 @@ double hidden_part(const Algorithm& algorithm) {
 bool goes_both_ways(const Algorithm& algorithm) {
   if (!has_root(algorithm.operation)) return algorithm.reach != Reach::above;
   return passes_all_on(algorithm.operation) &&
-         (algorithm.reach == Reach::all || algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking);
+         (algorithm.reach == Reach::all || algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking ||
+          algorithm.reach == Reach::around);
 }
 
 double passing_part(const Algorithm& algorithm) {
   const Reach reach = algorithm.reach;
   if (reach == Reach::all || reach == Reach::above || reach == Reach::star) return 0;
+  // Half of them go half around the circle, to a rank that sends as many back.
+  if (reach == Reach::growing_around) return 0.5;
   const bool is_of_pairs =
       reach == Reach::doubling || reach == Reach::growing || reach == Reach::shrinking || reach == Reach::alternating;
   if (!is_of_pairs || !goes_both_ways(algorithm)) return 1;

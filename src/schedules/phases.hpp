@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include "schedules/builder.hpp"
+#include "schedules/distances.hpp"
 #include "schedules/tree.hpp"
 
 namespace tutti::schedules {
@@ -59,6 +62,15 @@ inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all
 [[nodiscard]] inline Block span_of(const Blocks& blocks, int first, int n) {
   const Block& last = blocks[first + n - 1];
   return {blocks[first].offset, last.offset + last.count - blocks[first].offset};
+}
+
+/// Blocks that follow one another, block 0 behind the last one, if each begins at an `offset`: two pieces of the vector
+/// where block 0 is among them, but not first.
+template <typename Offset>
+[[nodiscard]] std::array<Block, 2> pieces_of(const Run& run, int size, const Offset& offset) {
+  const auto span = [&offset](int first, int end) { return Block{offset(first), offset(end) - offset(first)}; };
+  const int before_wrap = std::min(run.count, size - run.first);
+  return {span(run.first, run.first + before_wrap), span(0, run.count - before_wrap)};
 }
 
 /// Scatters the root's vector down a binomial tree, in place: each place gets the blocks of its subtree.

@@ -162,11 +162,39 @@ TEST(Fabric, NearerPartnersWinWhereFarExchangesAreSlowAndNodesHaveOneRank) {
   EXPECT_EQ(Cluster(64, 1, {}).choice(Operation::allreduce, bytes), "rabenseifner");
 }
 
+TEST(Fabric, AnyNumberOfNodesGoesAroundACircle) {
+  const Cluster sixty(60, 1, {});
+  for (const Operation operation : {Operation::allreduce, Operation::reduce_scatter_block})
+    EXPECT_EQ(sixty.choice(operation, 1 << 15), "circulant") << operation_name(operation);
+  EXPECT_EQ(Cluster(61, 1, {}).choice(Operation::allgather, 61 << 12), "circulant");
+  EXPECT_EQ(Cluster(64, 1, {}).choice(Operation::allreduce, 1 << 15), "rabenseifner");
+  for (const Operation operation : {Operation::bcast, Operation::reduce})
+    EXPECT_LT(sixty.seconds(operation, 1 << 20, "circulant"), 0.99 * sixty.seconds(operation, 1 << 20, "double_tree"));
+  // All nodes send far in each round, where the nodes of trees do so in turn.
+  const Cluster narrow(60, 1, tapered());
+  EXPECT_GT(narrow.seconds(Operation::bcast, 1 << 24, "circulant"),
+            1.2 * sixty.seconds(Operation::bcast, 1 << 24, "circulant"));
+  // All ranks of a node send to other nodes, and share its link.
+  const Cluster shared(15, 4, {});
+  EXPECT_GT(shared.seconds(Operation::bcast, 1 << 24, "circulant"),
+            3 * sixty.seconds(Operation::bcast, 1 << 24, "circulant"));
+}
+
+TEST(Fabric, RadixOfAnAlltoallRisesWithItsBlocks) {
+  const Cluster cluster(256, 1, {});
+  EXPECT_EQ(cluster.choice(Operation::alltoall, 256 * 64), "bruck8");
+  EXPECT_EQ(cluster.choice(Operation::alltoall, 256 * 128), "bruck16");
+  EXPECT_EQ(cluster.choice(Operation::alltoall, 256 << 14), "direct");
+}
+
 TEST(Fabric, PiecesForOneRankDoNotMoveFaster) {
   const auto* way = schedules::find_algorithm(Operation::allgather, "sparbit");
   const schedules::Cost cost = way->cost(64, 1 << 20);
   EXPECT_GT(schedules::at_once(cost), 10);
   EXPECT_EQ(schedules::partners_at_once(*way, cost), 1);
+  const auto* circulant = schedules::find_algorithm(Operation::allgather, "circulant");
+  EXPECT_GT(schedules::at_once(circulant->cost(64, 1 << 20)), 1.5);
+  EXPECT_EQ(schedules::partners_at_once(*circulant, circulant->cost(64, 1 << 20)), 1);
   schedules::LevelPace pace;
   pace.factors[static_cast<std::size_t>(Flow::shrinking)].bytes = 3;
   EXPECT_DOUBLE_EQ(factors_of(*way, cost, pace).bytes, 3);
@@ -244,6 +272,7 @@ TEST(Fabric, TrafficFollowsFromTheReachAndFromWhoSends) {
   };
   EXPECT_EQ(flow(Operation::allgather, "ring"), Flow::neighbours);
   EXPECT_EQ(flow(Operation::allgather, "bruck"), Flow::growing);
+  EXPECT_EQ(flow(Operation::allgather, "circulant"), Flow::growing);
   EXPECT_EQ(flow(Operation::allgather, "sparbit"), Flow::shrinking);
   EXPECT_EQ(flow(Operation::allgather, "bine_doubling"), Flow::bine_growing);
   EXPECT_EQ(flow(Operation::reduce, "bine_halving"), Flow::bine_shrinking);
@@ -257,6 +286,7 @@ TEST(Fabric, TrafficFollowsFromTheReachAndFromWhoSends) {
   EXPECT_EQ(flow(Operation::bcast, "binomial"), Flow::trees);
   EXPECT_EQ(flow(Operation::gather, "binomial"), Flow::trees);
   EXPECT_EQ(flow(Operation::bcast, "double_tree"), Flow::trees);
+  EXPECT_EQ(flow(Operation::bcast, "circulant"), Flow::doubling);
   EXPECT_EQ(flow(Operation::gather, "linear"), Flow::alone);
 }
 

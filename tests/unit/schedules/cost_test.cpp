@@ -132,6 +132,16 @@ TEST(Formulas, TwoTreesMoveTheDataOnceEachWay) {
   }
 }
 
+TEST(Formulas, CirculantGraphsTakeTheLeastRoundsAndBytesForAnyNumberOfRanks) {
+  for (int n = 2; n <= 130; ++n) {
+    const std::size_t d = static_cast<std::size_t>(n) * 2;
+    EXPECT_EQ(path_of(Operation::reduce_scatter_block, "circulant", n, 3).rounds, ceil_log2(n));
+    EXPECT_EQ(busiest_of(Operation::reduce_scatter_block, "circulant", n, 3).bytes, 3.0 * (n - 1));
+    EXPECT_EQ(busiest_of(Operation::allreduce, "circulant", n, d).bytes, 4.0 * (n - 1));
+    EXPECT_EQ(path_of(Operation::bcast, "circulant", n, 5).rounds, ceil_log2(n));
+  }
+}
+
 TEST(Formulas, NeighborExchangeTakesHalfTheRing) {
   for (int n = 2; n <= 130; n += 2) {
     EXPECT_EQ(path_of(Operation::allgather, "neighbor_exchange", n, 5).rounds, n / 2);

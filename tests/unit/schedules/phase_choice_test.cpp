@@ -89,12 +89,14 @@ TEST(PhaseChoice, TreesGoOneWayAndExchangesBoth) {
   EXPECT_FALSE(goes_both_ways(*find_algorithm(Operation::scatter, "binomial")));
   EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::bcast, "scatter_doubling")));
   EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::reduce, "rabenseifner")));
+  EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::reduce, "circulant")));
   EXPECT_TRUE(goes_both_ways(*find_algorithm(Operation::allgather, "ring")));
 }
 
 TEST(PhaseChoice, RingsPassOnAndPairsExchange) {
-  for (const std::string_view name : {"ring", "bruck"})
-    EXPECT_EQ(passing_part(*find_algorithm(Operation::allgather, name)), 1) << name;
+  EXPECT_EQ(passing_part(*find_algorithm(Operation::allgather, "ring")), 1);
+  for (const std::string_view name : {"bruck", "circulant"})
+    EXPECT_EQ(passing_part(*find_algorithm(Operation::allgather, name)), 0.5) << name;
   for (const std::string_view name : {"recursive_doubling", "neighbor_exchange"})
     EXPECT_EQ(passing_part(*find_algorithm(Operation::allgather, name)), 0) << name;
   EXPECT_EQ(passing_part(*find_algorithm(Operation::bcast, "binomial")), 1);
