@@ -19,7 +19,7 @@ CODE = {".cpp", ".hpp", ".h", ".c", ".f90", ".F90", ".py", ".def", ".inc", ".cu"
 HOUSE = ("include", "src", "bindings", "miniapps")
 WORDS = ("Place", "Call", "Part", "Way", "Range")  # one meaning each
 BUDGETS = {"files that name scatterv": 24, "sources rebuilt by call/plan.hpp": 50, "members of Backend": 8,
-           "files under 25 lines": 67,
+           "files under 25 lines": 63,
            **{f"types named {word}": 1 for word in WORDS}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 COMMENT = re.compile(r"//.*?$|/\*.*?\*/", re.M | re.S)
