@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "common/lr_schedule.hpp"
 #include "common/loss.hpp"
+#include "common/lr_schedule.hpp"
 #include "common/mlp.hpp"
 #include "support/temporary_folder.hpp"
 
