@@ -81,11 +81,11 @@ def grid(title, names, sizes, cells):
             found = cells.get((name, size))
             low, high = compare_peers.median_interval(found[1]) if found else (0, 0)
             mark = ["behind"] if high < compare_peers.SLOW else []
-            row.append([three_digits(found[0]), f"{statistics.median(found[1]):.2f}", *mark] if found else "")
+            row.append([three_digits(found[0]), three_digits(statistics.median(found[1])), *mark] if found else "")
             ranges.append([f"{low:.3f}", f"{high:.3f}"] if found else "")
         rows.append(row)
         intervals.append(ranges)
-    ratios = [float(f"{statistics.median(found[1]):.2f}") for found in cells.values()]
+    ratios = [float(three_digits(statistics.median(found[1]))) for found in cells.values()]
     behind = sum(isinstance(cell, list) and len(cell) == 3 for row in rows for cell in row)
     return {"columns": [title, *names], "rows": rows, "intervals": intervals, "cells": str(len(ratios)),
             "mean": f"{statistics.geometric_mean(ratios):.3f}", "behind": str(behind)}
@@ -108,7 +108,7 @@ def collectives(options, folder):
     barrier = next((cell for cell in cells if cell[0] == "barrier"), None)
     names = [name for name in compare_peers.OPERATIONS if any(cell[0] == name for cell in cells) and name != "barrier"]
     ratio = statistics.median(cells[barrier][1]) if barrier else 0
-    own = {"barrier": [three_digits(cells[barrier][0]), f"{ratio:.2f}"]} if barrier else {}
+    own = {"barrier": [three_digits(cells[barrier][0]), three_digits(ratio)]} if barrier else {}
     table = grid("bytes", names, sorted({size for name, size in cells if name in names}),
                  {cell: found for cell, found in cells.items() if cell != barrier})
     every = [float(cell[1]) for row in table["rows"] for cell in row if isinstance(cell, list)] + ([ratio] if barrier else [])

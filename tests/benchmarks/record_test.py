@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""record.py writes a file that docs/results/tables.py takes, and compare.py names a cell that is slower in another."""
+"""record_test.py BUILD PROGRAM...: record.py writes a file that docs/results/tables.py takes, and compare.py names a cell
+that is slower in another one. The programs are those of BUILD that it runs."""
 import json
 import pathlib
 import subprocess
@@ -19,6 +20,7 @@ def run(*command, expected=0):
 def main():
     sys.path.insert(0, str(HERE.parents[1] / "docs" / "results"))
     import tables
+    assert all(pathlib.Path(program).exists() for program in sys.argv[2:]), sys.argv
     with tempfile.TemporaryDirectory() as name:
         before, after = pathlib.Path(name, "before.json"), pathlib.Path(name, "after.json")
         run(HERE / "record.py", "--build", sys.argv[1], "--only", "collectives", "--rounds", 2, "--high", 64, "--output", before)
