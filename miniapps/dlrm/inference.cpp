@@ -46,7 +46,7 @@ InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, 
   const std::uint64_t count = std::min(batches, feed.batches());
   const std::uint64_t warmup = std::min(most_warmup, count / 4);
   std::vector<double> latencies;
-  tutti::miniapps::MetricsSum metrics(feed.samples());
+  tutti::miniapps::MetricsSum metrics(with_metrics ? feed.samples() : 0);
   InferenceResults results;
   PhaseTimer untimed(0);
   engine.keep_parameters(true);

@@ -48,7 +48,8 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const std::uint64_t end = (rank + 1) * n / ranks;
   Sums sums;
-  mini::MetricsSum metrics(n);
+  const bool has_auc = source.classes() == 2;
+  mini::MetricsSum metrics(has_auc ? n : 0);
   Rows rows;
   for (std::uint64_t k = rank * n / ranks; k < end;) {
     rows.clear();
@@ -61,7 +62,7 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
     for (std::size_t i = 0; source.classes() > 0 && i < rows.size(); ++i) {
       const auto of_sample = scores.subspan(i * model.outputs(), model.outputs());
       sums.right += static_cast<double>(class_of(of_sample)) == rows.labels[i] ? 1 : 0;
-      if (source.classes() > 2) continue;
+      if (!has_auc) continue;
       const auto probability = static_cast<float>(probability_of(of_sample));
       const auto label = static_cast<float>(rows.labels[i]);
       metrics.add(std::span(&probability, 1), std::span(&label, 1));
@@ -76,7 +77,7 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
   if (source.classes() > 0) {
     result.accuracy = all[1] / count;
   }
-  if (source.classes() == 2) {
+  if (has_auc) {
     metrics.combine(comm);
     if (const double auc = metrics.metrics().auc; !std::isnan(auc)) result.auc = auc;
   }

@@ -14,7 +14,7 @@ Run at_end(const Run& run, int count, bool is_upper, int size) {
 
 Schedule allgather_bine_doubling(const Problem& p) {
   Builder b;
-  const auto offset = [n = p.count](int block) { return static_cast<std::size_t>(block) * n; };
+  const auto offset = equal_offsets(p);
   b.copy(input(0, p.count), output(p.rank * p.count, p.count));
   b.end_round();
   for (int step = 0; step < ceil_log2(p.size); ++step) {

@@ -79,10 +79,6 @@ Cost combining_cost(int size, double bytes) {
   return cost;
 }
 
-auto equal_offsets(const Problem& p) {
-  return [n = p.count](int block) { return static_cast<std::size_t>(block) * n; };
-}
-
 }  // namespace
 
 Schedule reduce_scatter_block_circulant(const Problem& p) { return reduce_scatter_around(p, equal_offsets(p)); }

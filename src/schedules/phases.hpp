@@ -64,6 +64,11 @@ inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all
   return {blocks[first].offset, last.offset + last.count - blocks[first].offset};
 }
 
+/// Where blocks of the call's length begin.
+[[nodiscard]] inline auto equal_offsets(const Problem& p) {
+  return [n = p.count](int block) { return static_cast<std::size_t>(block) * n; };
+}
+
 /// Blocks that follow one another, block 0 behind the last one, if each begins at an `offset`: two pieces of the vector
 /// where block 0 is among them, but not first.
 template <typename Offset>

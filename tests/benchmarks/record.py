@@ -72,13 +72,13 @@ def three_digits(value):
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
 
 
-def grid(title, names, sizes, cells):
-    """Columns, rows and intervals of `cells`: (name, bytes) → (time, ratios)."""
+def grid(title, names, labels, cells):
+    """Columns, rows and intervals of `cells`: (name of the column, label of the row) → (time, ratios)."""
     rows, intervals = [], []
-    for size in sizes:
-        row, ranges = [kinds.size_text(size)], [""]
+    for label in labels:
+        row, ranges = [label], [""]
         for name in names:
-            found = cells.get((name, size))
+            found = cells.get((name, label))
             low, high = compare_peers.median_interval(found[1]) if found else (0, 0)
             mark = ["behind"] if high < compare_peers.SLOW else []
             row.append([three_digits(found[0]), three_digits(statistics.median(found[1])), *mark] if found else "")
@@ -109,8 +109,9 @@ def collectives(options, folder):
     names = [name for name in compare_peers.OPERATIONS if any(cell[0] == name for cell in cells) and name != "barrier"]
     ratio = statistics.median(cells[barrier][1]) if barrier else 0
     own = {"barrier": [three_digits(cells[barrier][0]), three_digits(ratio)]} if barrier else {}
-    table = grid("bytes", names, sorted({size for name, size in cells if name in names}),
-                 {cell: found for cell, found in cells.items() if cell != barrier})
+    sizes = sorted({size for name, size in cells if name in names})
+    table = grid("bytes", names, list(map(kinds.size_text, sizes)),
+                 {(name, kinds.size_text(size)): found for (name, size), found in cells.items() if name in names})
     every = [float(cell[1]) for row in table["rows"] for cell in row if isinstance(cell, list)] + ([ratio] if barrier else [])
     table.update(mean=f"{statistics.geometric_mean(every):.3f}", cells=str(len(every)))
     peers = sorted(set().union(*rounds) - set(compare_peers.NO_PEERS))
@@ -131,22 +132,11 @@ def preload(options, folder):
     found = {(c["kind"], c["bytes"]): (statistics.median(c["mpi_seconds"]) * 1e6, c["ratios"])
              for c in json.loads((folder / "kinds.json").read_text(encoding="utf-8"))["cells"]}
     sizes = sorted({size for _, size in found})
-    turned = {(kinds.size_text(size), kind): cell for (kind, size), cell in found.items()}
+    cells = {(kinds.size_text(size), kind): cell for (kind, size), cell in found.items()}
     names, kind_names = list(map(kinds.size_text, sizes)), list(dict.fromkeys(kind for kind, _ in found))
     return {"kind": "An unchanged program under libtutti-mpi", "title": "recorded", "peers": ["the MPI alone"],
             "command": "tests/benchmarks/kinds.py", "how": f"{options.ranks} ranks, {options.rounds} rounds; the MPI's µs.",
-            **grid_of_kinds(names, kind_names, turned)}
-
-
-def grid_of_kinds(names, kind_names, cells):
-    """As grid(), with kinds of call down the page."""
-    table = grid("kind", names, [], cells)
-    for kind in kind_names:
-        one = grid("kind", names, [0], {(name, 0): cells[name, kind] for name in names if (name, kind) in cells})
-        table["rows"].append([kind, *one["rows"][0][1:]])
-        table["intervals"].append(one["intervals"][0])
-    table["behind"] = str(sum(isinstance(c, list) and len(c) == 3 for row in table["rows"] for c in row))
-    return table
+            **grid("kind", names, kind_names, cells)}
 
 
 def regret(options, _):
