@@ -69,6 +69,21 @@ struct OperationTraits {
   BlockKind taken;
   Combined combined;
   InPlaceSide in_place;
+
+  /// One rank gives or takes everything.
+  [[nodiscard]] constexpr bool has_root() const { return root != RootPart::none; }
+  /// The ranks' contributions are combined by a ReduceOp.
+  [[nodiscard]] constexpr bool combines() const { return combined != Combined::none; }
+  /// A rank's result depends on the ranks before it only.
+  [[nodiscard]] constexpr bool is_prefix() const { return combines() && combined != Combined::all; }
+  /// Each taker has a block of its own; in the others all takers take the same.
+  [[nodiscard]] constexpr bool is_split() const { return given == BlockKind::each || given == BlockKind::counted; }
+  /// Each block has a count of its own.
+  [[nodiscard]] constexpr bool has_counts() const { return given == BlockKind::counted || taken == BlockKind::counted; }
+  /// A call gives the count of one block, of which its longer buffer has one for each rank.
+  [[nodiscard]] constexpr bool has_equal_blocks() const { return given == BlockKind::each || taken == BlockKind::each; }
+  /// Both buffers have one block.
+  [[nodiscard]] constexpr bool has_one_vector() const { return given == BlockKind::one && taken == BlockKind::one; }
 };
 
 namespace detail {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tutti/operation.hpp>
 #include <tutti/reduce_op.hpp>
 
 #include "memory.hpp"
-#include "operations.hpp"
 
 namespace tutti::commbench {
 

@@ -94,21 +94,22 @@ void make_alltoall(const Blocks& blocks, const World& w, Shape& shape) {
 Shape make_shape(Operation operation, std::size_t elements, const World& w, bool uneven) {
   Shape shape;
   if (operation == Operation::barrier) return shape;
-  if (has_one_vector(operation)) {
+  if (traits_of(operation).has_one_vector()) {
     make_vector(operation, elements, w, shape);
     return shape;
   }
-  const Blocks blocks{elements / static_cast<std::size_t>(w.ranks), w.ranks, uneven && has_counts(operation)};
+  const Blocks blocks{elements / static_cast<std::size_t>(w.ranks), w.ranks,
+                      uneven && traits_of(operation).has_counts()};
   const Counts counts = blocks.lengths(0);
   shape.count = blocks.average;
   shape.total = sum_of(counts);
   const OperationTraits& row = traits_of(operation);
-  if (row.combined != Combined::none)
+  if (row.combines())
     make_reduce_scatter(counts, w, shape);
   else if (row.root == RootPart::gives)
     make_scatter(counts, w, shape);
   else if (row.given == BlockKind::one || row.given == BlockKind::own)
-    make_gather(counts, row.root == RootPart::none || w.rank == w.root, w, shape);
+    make_gather(counts, !row.has_root() || w.rank == w.root, w, shape);
   else
     make_alltoall(blocks, w, shape);
   return shape;

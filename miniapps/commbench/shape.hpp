@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "operations.hpp"
-
 namespace tutti::commbench {
 
 /// A slice of a result: elements [at, at + length) are the combination, over ranks first to last, of the elements from

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "operations.hpp"
-
 namespace tutti::commbench {
 
 struct Statistics {

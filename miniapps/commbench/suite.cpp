@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::size_t> sizes_of(const Settings& settings, Operation operation, Datatype type, int ranks) {
   if (operation == Operation::barrier) return {0};
-  const std::size_t blocks = has_one_vector(operation) ? 1 : static_cast<std::size_t>(ranks);
+  const std::size_t blocks = traits_of(operation).has_one_vector() ? 1 : static_cast<std::size_t>(ranks);
   std::vector<std::size_t> sizes;
   for (std::size_t bytes = settings.low; bytes <= settings.high; bytes *= settings.factor) {
     if (bytes >= blocks * type.size()) sizes.push_back(bytes);
@@ -68,8 +68,8 @@ std::vector<Point> points_of(const Settings& settings, int ranks) {
       for (const MemorySpace memory : choices(settings.memory, has_data))
         for (const Datatype type : choices(settings.types, has_data)) {
           Point point{operation, type, std::nullopt, 0, memory, mode};
-          if (!reduces(operation)) add_points(settings, point, ranks, points);
-          if (!reduces(operation)) continue;
+          if (!traits_of(operation).combines()) add_points(settings, point, ranks, points);
+          if (!traits_of(operation).combines()) continue;
           for (const ReduceKind op : settings.ops) {
             point.op = op;
             if (is_possible(point)) add_points(settings, point, ranks, points);

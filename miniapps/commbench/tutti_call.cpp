@@ -50,7 +50,7 @@ class TuttiCall final : public MeasuredCall {
     const bool is_root = rank == root_;
     const OperationTraits& row = traits_of(operation_);
     if (row.in_place == InPlaceSide::recv && is_root) recv_ = in_place;
-    if (row.in_place == InPlaceSide::send && (is_root || row.root == RootPart::none)) send_ = in_place;
+    if (row.in_place == InPlaceSide::send && (is_root || !row.has_root())) send_ = in_place;
     const bool scatters_sums = row.combined == Combined::all && row.given != BlockKind::one;
     if (scatters_sums) recv_.count = shape_.send;
   }

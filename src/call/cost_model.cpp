@@ -308,7 +308,7 @@ double lost_part(const Signature& signature, int size, const Costs& costs) {
   const OperationTraits& row = traits_of(operation);
   const double all = bytes_of_call(signature, size);
   const double block = has_equal_blocks(operation) || operation == Operation::reduce_scatter ? all / size : all;
-  const bool is_of_root = row.root != RootPart::none;
+  const bool is_of_root = row.has_root();
   const double given = is_split(operation) && !is_of_root ? all : block;
   const double taken = row.taken == BlockKind::each && !is_of_root ? all : operation == Operation::bcast ? 0 : block;
   return std::min(1.0, (given + taken) * costs.cache_part);

@@ -85,8 +85,8 @@ class CallCheck {
   void set_count_of_blocks(const PassedBuffer<AnyBuffer>& side);
   void bind_counts();
 
-  [[nodiscard]] bool has_holder() const { return row_.root == RootPart::none || args_.is_root(); }
-  [[nodiscard]] bool combines() const { return tutti::combines(row_); }
+  [[nodiscard]] bool has_holder() const { return !row_.has_root() || args_.is_root(); }
+  [[nodiscard]] bool combines() const { return row_.combines(); }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(args_.rank()); }
   [[nodiscard]] std::size_t sum_of_counts() const {
     return std::accumulate(passed_.recv_counts.begin(), passed_.recv_counts.end(), std::size_t{0});
@@ -136,12 +136,12 @@ class CallCheck {
 
 template <typename Part, typename Holder>
 void CallCheck::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
-  const bool has_root = row_.root != RootPart::none;
+  const bool has_root = row_.has_root();
   if (has_root)
     args_.set_root(passed_.root);
   else
     args_.forbid_in_place(holder.buffer.is_in_place, holder.name(), "pass in_place as send");
-  if (!has_counts(row_)) pack(part, holder);
+  if (!row_.has_counts()) pack(part, holder);
   const bool is_in_place = part.buffer.is_in_place;
   if (is_in_place && !has_holder())
     args_.refuse(part.name(), fmt::format("is in_place on a rank that is not the root; pass {} there",
@@ -151,7 +151,7 @@ void CallCheck::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>
   args_.set_type(has_root && !is_in_place ? part.buffer.type : holder.buffer.type);
   if (passed_.op != nullptr) args_.set_op(*passed_.op, row_.combined == Combined::all);
   if (has_holder() && holder.kind == BlockKind::counted) check_list(holder);
-  if (combines() && has_counts(row_)) args_.require_counts(passed_.recv_counts, "recv_counts");
+  if (combines() && row_.has_counts()) args_.require_counts(passed_.recv_counts, "recv_counts");
   if (has_shared_counts(passed_.operation)) args_.set_count(sum_of_counts());
   if (is_in_place)
     check_in_place(part, holder);
@@ -162,11 +162,11 @@ void CallCheck::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>
 template <typename Part, typename Holder>
 void CallCheck::check_in_place(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const std::size_t count = holder.buffer.count;
-  if (combines() && has_counts(row_))
+  if (combines() && row_.has_counts())
     args_.require_count(count, call_.signature.count, "recv", "in place: the whole vector, the sum of recv_counts");
   else if (has_equal_blocks(passed_.operation))
     set_count_of_blocks(holder);
-  else if (!has_counts(row_))
+  else if (!row_.has_counts())
     args_.set_count(count);
   set(holder);
   set_in_place(part, own_block(part, holder));
@@ -175,7 +175,7 @@ void CallCheck::check_in_place(const PassedBuffer<Part>& part, const PassedBuffe
 template <typename Part, typename Holder>
 void CallCheck::check_apart(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   if (!has_holder()) {
-    if (!has_counts(row_)) args_.set_count(part.buffer.count);
+    if (!row_.has_counts()) args_.set_count(part.buffer.count);
     return set(part);
   }
   args_.require_same_type(passed_.send.type, passed_.recv.type);
@@ -192,7 +192,7 @@ template <typename Part, typename Holder>
 void CallCheck::check_lengths(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const std::size_t given = part.buffer.count;
   const std::size_t held = holder.buffer.count;
-  if (combines() && has_counts(row_)) {
+  if (combines() && row_.has_counts()) {
     args_.require_count(given, call_.signature.count, "send", "the sum of recv_counts");
     args_.require_count(held, passed_.recv_counts[rank()], "recv", "recv_counts[rank]");
   } else if (part.kind == BlockKind::counted) {
@@ -203,8 +203,8 @@ void CallCheck::check_lengths(const PassedBuffer<Part>& part, const PassedBuffer
     if (part.kind == BlockKind::each)
       set_count_of_blocks(holder);
     else
-      args_.set_count(row_.root == RootPart::none ? held : given);
-    if (row_.root == RootPart::none)
+      args_.set_count(row_.has_root() ? given : held);
+    if (!row_.has_root())
       args_.require_count(given, held, part.name(), holder.words.same);
     else
       args_.require_count(held, given, holder.name(), part.words.same);
@@ -228,7 +228,7 @@ template <typename AnyBuffer>
 void CallCheck::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
   if (side.buffer.count % args_.size() != 0)
     args_.refuse(side.name(), combines() ? "must hold the whole vector in place, a multiple of the number of ranks"
-                              : row_.root == RootPart::none
+                              : !row_.has_root()
                                   ? "has elements that do not divide by the number of ranks; pass one block per rank"
                                   : "has elements at the root that do not divide by the number of ranks; pass one "
                                     "block per rank");
@@ -237,7 +237,7 @@ void CallCheck::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
 
 /// Copies the counts of a call that has them.
 void CallCheck::bind_counts() {
-  if (!has_counts(row_)) return;
+  if (!row_.has_counts()) return;
   Binding& binding = call_.binding;
   if (row_.given == BlockKind::own)
     binding.send_count = has_holder() ? passed_.recv_counts[rank()] : passed_.send.count;

@@ -59,12 +59,8 @@ const OperationTraits* traits_of_call(const SeenCall& call) {
   return is_operation(call.facts.call) ? &traits_of(static_cast<Operation>(call.facts.call)) : nullptr;
 }
 
-bool is_split(const OperationTraits& row) { return row.given == BlockKind::each || row.given == BlockKind::counted; }
-bool is_prefix(const OperationTraits& row) {
-  return row.combined == Combined::up_to_own || row.combined == Combined::before_own;
-}
 bool has_equal_results(const OperationTraits& row) {
-  return row.taken != BlockKind::none && row.root != RootPart::takes && !is_split(row) && !is_prefix(row);
+  return row.taken != BlockKind::none && row.root != RootPart::takes && !row.is_split() && !row.is_prefix();
 }
 
 // ---- of one run
@@ -213,7 +209,7 @@ std::optional<Whole> whole_taken(const OperationTraits& row, const OnRanks& rank
   const int root = ranks.begin()->second.call->facts.peer;
   if (row.root == RootPart::takes) return of_rank(ranks, root, true);
   if (has_equal_results(row)) return of_rank(ranks, ranks.begin()->first, true);
-  const bool scatters = is_split(row) && (row.taken == BlockKind::one || row.taken == BlockKind::own);
+  const bool scatters = row.is_split() && (row.taken == BlockKind::one || row.taken == BlockKind::own);
   return scatters ? of_all(ranks, true) : std::nullopt;
 }
 

@@ -26,7 +26,7 @@ bool has_equal_bytes(Call call) {
   const OperationTraits& row = traits_of(static_cast<Operation>(call));
   if (row.given == BlockKind::none || (row.given == BlockKind::counted && row.taken == BlockKind::counted))
     return false;
-  return row.root == RootPart::none || row.given == row.taken;
+  return !row.has_root() || row.given == row.taken;
 }
 
 bool is_same_call(const Facts& a, const Facts& b) {

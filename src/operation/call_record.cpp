@@ -95,12 +95,12 @@ void write_block_sizes(const Signature& s, const Binding& binding, std::span<std
   put_all(binding.recv_counts, taken);
   const OperationTraits& row = traits_of(s.operation);
   const auto put_own = [&](std::span<std::uint64_t> sizes, std::size_t count) {
-    const bool is_of_root = row.root != RootPart::none;
+    const bool is_of_root = row.has_root();
     for (std::size_t r = 0; r < sizes.size(); ++r)
       if (!is_of_root || r == root) sizes[r] = put(count);
   };
   if (row.given == BlockKind::own) put_own(given, binding.send_count);
-  if (row.taken == BlockKind::own && !combines(row)) put_own(taken, binding.recv_count);
+  if (row.taken == BlockKind::own && !row.combines()) put_own(taken, binding.recv_count);
 }
 
 std::string call_words(const CallRecord& record) {

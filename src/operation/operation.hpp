@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <tutti/operation.hpp>
 
 namespace tutti {
@@ -19,7 +20,7 @@ class OperationSet {
   template <typename Has>
   explicit consteval OperationSet(const Has& has) {
     for (const Operation operation : all_operations)
-      if (has(traits_of(operation))) bits_ |= 1U << static_cast<unsigned>(operation);
+      if (std::invoke(has, traits_of(operation))) bits_ |= 1U << static_cast<unsigned>(operation);
   }
   [[nodiscard]] constexpr bool has(Operation operation) const {
     return (bits_ >> static_cast<unsigned>(operation) & 1U) != 0;
@@ -29,72 +30,51 @@ class OperationSet {
   std::uint32_t bits_ = 0;
 };
 
-/// Whether the ranks' contributions are combined by a ReduceOp.
-[[nodiscard]] constexpr bool combines(const OperationTraits& row) { return row.combined != Combined::none; }
-[[nodiscard]] constexpr bool combines(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) { return combines(row); });
+/// Whether the row of an operation has the property.
+template <auto property>
+[[nodiscard]] constexpr bool is_one_with(Operation operation) {
+  constexpr OperationSet all(property);
   return all.has(operation);
+}
+
+[[nodiscard]] constexpr bool has_root(Operation operation) {
+  return is_one_with<&OperationTraits::has_root>(operation);
+}
+[[nodiscard]] constexpr bool combines(Operation operation) {
+  return is_one_with<&OperationTraits::combines>(operation);
 }
 /// The same for so many ranks: among two, an exclusive scan only hands the first one's data to the second.
 [[nodiscard]] constexpr bool combines(Operation operation, int size) {
   return combines(operation) && (traits_of(operation).combined != Combined::before_own || size > 2);
 }
-/// Whether a rank's result depends on the ranks before it only.
 [[nodiscard]] constexpr bool is_prefix(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) { return combines(row) && row.combined != Combined::all; });
-  return all.has(operation);
+  return is_one_with<&OperationTraits::is_prefix>(operation);
 }
-
-/// Whether each block has a count of its own.
-[[nodiscard]] constexpr bool has_counts(const OperationTraits& row) {
-  return row.given == BlockKind::counted || row.taken == BlockKind::counted;
+[[nodiscard]] constexpr bool is_split(Operation operation) {
+  return is_one_with<&OperationTraits::is_split>(operation);
 }
-
-/// Whether one rank gives or gets everything.
-[[nodiscard]] constexpr bool has_root(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) { return row.root != RootPart::none; });
-  return all.has(operation);
+[[nodiscard]] constexpr bool has_counts(Operation operation) {
+  return is_one_with<&OperationTraits::has_counts>(operation);
+}
+[[nodiscard]] constexpr bool has_equal_blocks(Operation operation) {
+  return is_one_with<&OperationTraits::has_equal_blocks>(operation);
 }
 
 /// Whether no rank can end before all ranks have come, if there are data: each needs all the others'.
 [[nodiscard]] constexpr bool joins_all(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) {
-    const bool is_one_way = row.root != RootPart::none || (combines(row) && row.combined != Combined::all);
-    return !is_one_way && !has_counts(row);
-  });
-  return all.has(operation);
-}
-
-/// Whether each taker has a block of its own; in the others all takers take the same.
-[[nodiscard]] constexpr bool is_split(Operation operation) {
   constexpr OperationSet all(
-      [](const OperationTraits& row) { return row.given == BlockKind::each || row.given == BlockKind::counted; });
+      [](const OperationTraits& row) { return !row.has_root() && !row.is_prefix() && !row.has_counts(); });
   return all.has(operation);
 }
-
-/// Whether a call gives the count of one block, of which its longer buffer has one for each rank.
-[[nodiscard]] constexpr bool has_equal_blocks(Operation operation) {
-  constexpr OperationSet all(
-      [](const OperationTraits& row) { return row.given == BlockKind::each || row.taken == BlockKind::each; });
-  return all.has(operation);
-}
-
-[[nodiscard]] constexpr bool has_counts(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) { return has_counts(row); });
-  return all.has(operation);
-}
-
 /// Whether a rank may know only its own counts or displacements.
 [[nodiscard]] constexpr bool is_varying(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) { return has_counts(row) && !combines(row); });
+  constexpr OperationSet all([](const OperationTraits& row) { return row.has_counts() && !row.combines(); });
   return all.has(operation);
 }
-
 /// Whether all ranks know all these counts: a call's size is then their sum. In the others no rank but the root does.
 [[nodiscard]] constexpr bool has_shared_counts(Operation operation) {
-  constexpr OperationSet all([](const OperationTraits& row) {
-    return has_counts(row) && row.root == RootPart::none && row.given != row.taken;
-  });
+  constexpr OperationSet all(
+      [](const OperationTraits& row) { return row.has_counts() && !row.has_root() && row.given != row.taken; });
   return all.has(operation);
 }
 [[nodiscard]] constexpr bool has_hidden_size(Operation operation) {

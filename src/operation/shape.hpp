@@ -30,7 +30,7 @@ class Shape {
 
   /// Returns true if rank `from` gives data to rank `to`.
   [[nodiscard]] bool flows(int from, int to) const {
-    if (row().root != RootPart::none) return (row().root == RootPart::gives ? from : to) == root() && to != from;
+    if (row().has_root()) return (row().root == RootPart::gives ? from : to) == root() && to != from;
     return is_prefix(operation()) ? from < to : from != to;
   }
   /// Returns true if rank `to` takes data of its own, from itself.

@@ -93,11 +93,11 @@ void set_blocks(schedules::Problem& problem, Operation operation, const EvenBloc
   problem.send_count = blocks.counts.front();
   problem.recv_count = blocks.counts.front();
   const OperationTraits& row = traits_of(operation);
-  if (row.given == BlockKind::counted && has_input(operation, is_root) && !combines(row)) {
+  if (row.given == BlockKind::counted && has_input(operation, is_root) && !row.combines()) {
     problem.send_counts = blocks.counts;
     problem.send_displs = blocks.displs;
   }
-  if (combines(row) || (row.taken == BlockKind::counted && has_output(operation, is_root))) {
+  if (row.combines() || (row.taken == BlockKind::counted && has_output(operation, is_root))) {
     problem.recv_counts = blocks.counts;
     problem.recv_displs = blocks.displs;
   }

@@ -76,8 +76,7 @@ Trial::Trial(const Communicator& comm, const Point& point, const Form& form, con
 }
 
 bool Trial::works_in_place() const {
-  const bool is_rooted = is_one_of(point_.operation, {Operation::reduce, Operation::gather, Operation::gatherv}) ||
-                         is_scatter(point_.operation);
+  const bool is_rooted = traits_of(point_.operation).has_root();
   return form_.in_place && point_.operation != Operation::bcast && (!is_rooted || world_.rank == world_.root);
 }
 

@@ -71,14 +71,14 @@ void stage_varying(Staging& staging, const Shape& shape, const Binding& binding,
   Side out(staging.out, staging.out_bytes, unit);
   const auto whole = [](Side& side, std::size_t count) { side.add_range({0, count}, count, 1); };
   const OperationTraits& row = traits_of(shape.operation());
-  if (row.given == BlockKind::counted && !combines(row))
+  if (row.given == BlockKind::counted && !row.combines())
     staging.host.send_displs = in.add_blocks(binding.send_counts, binding.send_displs);
   else
     whole(in, shape.input_end());
   if (row.taken == BlockKind::counted)
     staging.host.recv_displs = out.add_blocks(binding.recv_counts, binding.recv_displs);
   else
-    whole(out, combines(row) ? shape.part(shape.rank()).count : binding.recv_count);
+    whole(out, row.combines() ? shape.part(shape.rank()).count : binding.recv_count);
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ TEST(Check, AcceptsEveryCollective) {
         const auto op = is_bytes                               ? ReduceKind::user
                         : type.kind() == DatatypeKind::float32 ? ReduceKind::sum
                                                                : ReduceKind::minloc;
-        AllRanks all(point_of(operation, type, reduces(operation) ? std::optional(op) : std::nullopt), 4, elements);
+        AllRanks all(point_of(operation, type, traits_of(operation).combines() ? std::optional(op) : std::nullopt), 4,
+                     elements);
         all.fill(1);
         all.communicate();
         EXPECT_FALSE(all.fault(1)) << static_cast<int>(operation) << ": " << all.fault(1).value_or("");
@@ -131,9 +132,9 @@ TEST(Check, FindsAPlantedFault) {
   for (const auto operation : all_operations) {
     if (operation == Operation::barrier) continue;
     const std::size_t elements = 2 * Pattern::period;
-    AllRanks all(
-        point_of(operation, DatatypeKind::int32, reduces(operation) ? std::optional(ReduceKind::sum) : std::nullopt), 3,
-        elements);
+    AllRanks all(point_of(operation, DatatypeKind::int32,
+                          traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt),
+                 3, elements);
     all.fill(9);
     all.communicate();
     for (int r = 0; r < 3; ++r) {

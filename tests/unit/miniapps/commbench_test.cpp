@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "names.hpp"
-#include "operations.hpp"
 #include "options.hpp"
 #include "shape.hpp"
 #include "statistics.hpp"

@@ -160,7 +160,7 @@ Description described(const Ranks& ranks, Args... args) {
     detail::take_root(call, ranks, root);
     detail::describe_reduction(call, ranks, std::tuple(send, recv, count, type, op));
     if (ranks.rank != root) call.received = {};
-  } else if constexpr (row.combined != Combined::none) {
+  } else if constexpr (row.combines()) {
     detail::describe_reduction(call, ranks, all);
     if (which == Collective::exscan && ranks.rank == 0 && std::get<0>(all) != MPI_IN_PLACE) call.received = {};
   } else if constexpr (row.root == RootPart::takes) {
