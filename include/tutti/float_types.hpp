@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <tutti/detail/export.hpp>
 
-#if !defined(TUTTI_DEVICE_CODE) && defined(__FLT16_MAX__) && \
-    (defined(__F16C__) || defined(__AVX512FP16__) || defined(__aarch64__))
-#define TUTTI_HARDWARE_FLOAT16 1
+// The compiler's type where the processor converts it. GCC 12 has no _Float16 in C++ for aarch64.
+#if !defined(TUTTI_DEVICE_CODE) && defined(__aarch64__)
+#define TUTTI_HARDWARE_FLOAT16 __fp16
+#elif !defined(TUTTI_DEVICE_CODE) && defined(__FLT16_MAX__) && (defined(__F16C__) || defined(__AVX512FP16__))
+#define TUTTI_HARDWARE_FLOAT16 _Float16
 #endif
 
 namespace tutti {
@@ -37,7 +39,7 @@ TUTTI_FUNCTION std::uint32_t round_magnitude(std::uint32_t magnitude) {
 
 TUTTI_FUNCTION std::uint16_t float16_bits(float x) {
 #ifdef TUTTI_HARDWARE_FLOAT16
-  return __builtin_bit_cast(std::uint16_t, static_cast<_Float16>(x));
+  return __builtin_bit_cast(std::uint16_t, static_cast<TUTTI_HARDWARE_FLOAT16>(x));
 #else
   const std::uint32_t bits = float_bits(x);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -61,7 +63,7 @@ TUTTI_FUNCTION float widen_float16(std::uint16_t half) {
 
 TUTTI_FUNCTION float float16_to_float(std::uint16_t half) {
 #ifdef TUTTI_HARDWARE_FLOAT16
-  return static_cast<float>(__builtin_bit_cast(_Float16, half));
+  return static_cast<float>(__builtin_bit_cast(TUTTI_HARDWARE_FLOAT16, half));
 #else
   return widen_float16(half);
 #endif

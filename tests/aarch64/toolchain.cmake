@@ -1,0 +1,26 @@
+# aarch64 on another Linux: Debian's cross compiler on the root that root.sh makes, which the variable of the environment
+# AARCH64_ROOT names; programs run under qemu-user.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_SYSROOT $ENV{AARCH64_ROOT})
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${CMAKE_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
+
+# MPICH without its compiler wrappers, which are for the machine that they run on.
+set(MPI_SKIP_COMPILER_WRAPPER ON)
+set(MPI_HOME ${CMAKE_SYSROOT}/usr)
+set(MPI_mpich_LIBRARY ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/libmpich.so)
+foreach(language C CXX)
+  set(MPI_${language}_LIB_NAMES mpich)
+  set(MPI_${language}_HEADER_DIR ${CMAKE_SYSROOT}/usr/include/aarch64-linux-gnu/mpich)
+endforeach()
+set(MPIEXEC_EXECUTABLE /usr/bin/mpiexec.mpich CACHE FILEPATH "")
+set(TUTTI_TEST_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/launch.sh CACHE FILEPATH "")
