@@ -23,10 +23,21 @@ std::vector<std::size_t> draw_order(Random& random, std::size_t number) {
   return order;
 }
 
+/// With the address, and with as many bytes behind it. MPICH 4.0.2 looks there for a rank's block, whatever the extent
+/// of its items is, and refuses the call if the other buffer begins there.
+Span with_address(Span span) {
+  const std::ptrdiff_t bytes = span.high - span.low;
+  span.low = std::min<std::ptrdiff_t>(span.low, 0);
+  span.high = std::max(span.high, bytes);
+  return span;
+}
+
 }  // namespace
 
-Storage::Storage(const Span& span, std::size_t shift)
-    : bytes_(static_cast<std::size_t>(span.high - span.low + 2 * margin) + 64), size_(bytes_.size() - 64) {
+Storage::Storage(const Span& data, std::size_t shift) {
+  const Span span = with_address(data);
+  size_ = static_cast<std::size_t>(span.high - span.low + 2 * margin);
+  bytes_.resize(size_ + 64);
   // The address is where the program's array would be: a place that the language aligns, or not.
   const auto base = reinterpret_cast<std::uintptr_t>(bytes_.data());  // NOLINT(*-reinterpret-cast)
   const auto unaligned = base + static_cast<std::uintptr_t>(margin - span.low);

@@ -19,7 +19,7 @@ enum class Shape { none, one, equal, varying, of_types };
 class Storage {
  public:
   Storage() = default;
-  Storage(const Span& span, std::size_t shift);
+  Storage(const Span& data, std::size_t shift);
   void fill(std::uint64_t seed);
   [[nodiscard]] std::byte* address() { return bytes_.data() + first_; }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }

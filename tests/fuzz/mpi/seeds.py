@@ -14,7 +14,9 @@ import subprocess
 import sys
 
 WAYS = {"one node": {}, "one node without single copies": {"TUTTI_SINGLE_COPY": "0"},
-        "two nodes": {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}, "messages alone": {"TUTTI_SHM": "0"}}
+        "two nodes": {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"},
+        "two nodes without single copies": {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1", "TUTTI_SINGLE_COPY": "0"},
+        "messages alone": {"TUTTI_SHM": "0"}}
 
 
 class Job:
