@@ -67,15 +67,6 @@ TEST_F(EarlyCalls, AreTakenOnAGrid) {
   MPI_Comm_free(&grid);
 }
 
-/// A part of the world, in which all ranks are, but in another order.
-MPI_Comm new_communicator() {
-  int rank = 0;
-  MPI_Comm made = MPI_COMM_NULL;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &made);
-  return made;
-}
-
 /// A call on one rank alone, which the MPI refuses.
 void make_wrong_call(MPI_Comm comm) {
   int rank = 0;
@@ -86,6 +77,7 @@ void make_wrong_call(MPI_Comm comm) {
   }
 }
 
+/// The first of the process that makes a side so: nothing is known yet of what one costs.
 TEST_F(EarlyCalls, ArePassedOnUntilTheCommunicatorHasMadeMany) {
   MPI_Comm comm = new_communicator();
   const std::uint64_t before = calls_through_library();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "member.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -19,8 +20,7 @@ namespace services = tutti::detail::services;
 
 namespace {
 
-/// Making and freeing the library's side takes as long as about so many short calls of the MPI. A communicator that
-/// makes fewer is left alone.
+/// A communicator that makes fewer calls is left alone.
 constexpr std::uint64_t first_calls = 100;
 
 /// Contexts of the MPI, of which MPICH has 2048, that the library's sides of a process take: programs with thousands of
@@ -29,6 +29,19 @@ constexpr int most_contexts = 32;
 constexpr int most_contexts_early = 16;
 
 std::atomic<bool> is_finalizing{false};
+
+/// What the library's side of a communicator costs: the time that the last two took to make, of which one may have been
+/// disturbed. Nothing is known before. Freeing takes next to none.
+class Price {
+ public:
+  void add(double seconds) { before_ = last_.exchange(seconds); }
+  [[nodiscard]] double seconds() const { return std::min(last_.load(), before_.load()); }
+
+ private:
+  std::atomic<double> last_{0};
+  std::atomic<double> before_{0};
+};
+Price price;
 
 bool is_running() {
   int initialized = 0;
@@ -70,7 +83,7 @@ bool is_reproducible() {
 
 }  // namespace
 
-Member::Member(MPI_Comm handle) : handle_(handle) {
+Member::Member(MPI_Comm handle) : handle_(handle), next_vote_(first_calls) {
   PMPI_Comm_rank(handle, &rank_);
   PMPI_Comm_size(handle, &size_);
   reason_ = first_reason(handle, size_);
@@ -80,23 +93,42 @@ Member::Member(MPI_Comm handle) : handle_(handle) {
   has_threads_ = level == MPI_THREAD_MULTIPLE;
 }
 
+/// To rent or to buy: the side is made once the communicator has lived for as long as that takes, so that a program
+/// that makes, uses and frees communicators in a loop takes about twice its time at most. The ranks vote on that in the
+/// call with number 100, and each time when the calls are twice as many.
 Reason Member::make_at(SetUp how) {
-  const bool is_time = how == SetUp::now || (how == SetUp::late && (calls_ >= first_calls || is_reproducible()));
-  if (!is_time) return Reason::before_set_up;
-  return have_room(most_contexts) ? make() : reason_ = Reason::room;
+  const bool is_asked = how == SetUp::now || (how == SetUp::late && is_reproducible());
+  if (!is_asked && (how == SetUp::never || calls_ < next_vote_)) return Reason::before_set_up;
+  next_vote_ = 2 * calls_;
+  switch (vote(most_contexts, is_asked || age_.seconds() >= price.seconds())) {
+    case Vote::wait:
+      return Reason::before_set_up;
+    case Vote::no_room:
+      return reason_ = Reason::room;
+    case Vote::make:
+      break;
+  }
+  const tutti::detail::Stopwatch making;
+  const Reason reason = make();
+  price.add(making.seconds());
+  return reason;
 }
 
-bool Member::have_room(int most) {
+Member::Vote Member::vote(int most, bool is_worth_it) {
   const bool is_free = services::private_communicators() < most && !is_finalizing;
-  const std::array<int, 3> mine = {is_free ? 1 : 0, ends_nonblocking() ? 1 : 0, ends_persistent() ? 1 : 0};
-  std::array<int, 3> all{};
+  const std::array<int, 4> mine = {is_free ? 1 : 0, ends_nonblocking() ? 1 : 0, ends_persistent() ? 1 : 0,
+                                   is_worth_it ? 1 : 0};
+  std::array<int, 4> all{};
   MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Iallreduce(mine.data(), all.data(), 3, MPI_INT, MPI_MIN, handle_, &request) != MPI_SUCCESS ||
-      wait_by_steps(request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    return false;
+  // Ranks may wait in either way for a nonblocking call. A step gives up the core.
+  if (PMPI_Iallreduce(mine.data(), all.data(), 4, MPI_INT, MPI_MIN, handle_, &request) != MPI_SUCCESS ||
+      wait_or_steps([&] { return PMPI_Wait(&request, MPI_STATUS_IGNORE); },
+                    [&](int& is_done) { return PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE); }) != MPI_SUCCESS)
+    return Vote::no_room;
   if (all[1] == 0) reason_of_nonblocking_ = Reason::tool;
   if (all[2] == 0) reason_of_persistent_ = Reason::tool;
-  return all[0] != 0;
+  if (all[3] == 0) return Vote::wait;
+  return all[0] != 0 ? Vote::make : Vote::no_room;
 }
 
 Reason Member::make() {
@@ -131,7 +163,8 @@ Reason Member::retreat() {
 
 void Member::set_up_early(int children) {
   const auto locked = lock();
-  if (reason_ != Reason::none || ours_ || !have_room(most_contexts_early) || make() != Reason::none) return;
+  if (reason_ != Reason::none || ours_ || vote(most_contexts_early, true) != Vote::make || make() != Reason::none)
+    return;
   early_ = children;
   early_left_ = children;
 }

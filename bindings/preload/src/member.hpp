@@ -11,6 +11,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "core/stopwatch.hpp"
 #include "report.hpp"
 #include "retreat.hpp"
 
@@ -19,7 +20,7 @@ namespace tutti::preload {
 /// What a call does on a communicator without the library's side. Equal on all ranks of the call.
 enum class SetUp : std::uint8_t {
   never,  ///< leaves the call to the MPI: nonblocking ones may not wait for the other ranks
-  late,   ///< the same, until the communicator has made so many calls that the side is worth its time
+  late,   ///< the same, until the communicator has made many calls and is worth the time of a side
   now,    ///< makes the side
 };
 
@@ -90,9 +91,10 @@ class Member {
  private:
   Reason make_at(SetUp how);
   Reason make();
-  /// Whether every rank's sides take fewer contexts of the MPI than that, and no rank is in MPI_Finalize. Finds out
+  enum class Vote : std::uint8_t { wait, no_room, make };
+  /// Of all ranks: no_room where one rank's sides take `most` contexts of the MPI, or one is in MPI_Finalize. Finds out
   /// whether every rank can end calls with requests. Collective, blocking.
-  [[nodiscard]] bool have_room(int most);
+  [[nodiscard]] Vote vote(int most, bool is_worth_it);
   Reason retreat();
 
   MPI_Comm handle_;
@@ -106,6 +108,8 @@ class Member {
   std::mutex mutex_{};
   std::optional<Communicator> ours_{};
   std::uint64_t calls_ = 0;           ///< without starts of persistent ones and calls that are always the MPI's
+  std::uint64_t next_vote_;           ///< the number of calls at which the ranks ask again whether to make the side
+  tutti::detail::Stopwatch age_{};    ///< since the first call
   std::optional<Retreat> retreat_{};  ///< since ranks have made different calls
   int early_ = 0;
   int early_left_ = 0;
