@@ -2,6 +2,8 @@
 // What the planner chooses on a machine with given links: study.py asks it about the simulated one.
 //
 //   tutti_scale_choices LINKS NODES PER_NODE < CALLS
+//   tutti_scale_choices    a line for each question, LINKS NODES PER_NODE and the number of calls, then the calls;
+//                          each answer ends with the line "end"
 //
 // LINKS is as GivenLinks reads it. A call is an operation and bytes. Prints for each call and each schedule that may be
 // chosen its predicted seconds, the fastest first, and before all the starts by which hierarchical schedules choose
@@ -9,6 +11,7 @@
 // of blocks of one size.
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -55,7 +58,7 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
       if (twin.algorithm->name == way.algorithm->name) way.seconds = twin.seconds;
 }
 
-void run(const char* links, int nodes, int per_node) {
+void answer(const char* links, int nodes, int per_node, std::size_t calls) {
   const Surroundings machine = given(links, nodes, per_node);
   const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes);
   std::cout << "starts";
@@ -66,7 +69,7 @@ void run(const char* links, int nodes, int per_node) {
   }
   std::cout << '\n';
   std::string operation;
-  for (std::size_t bytes = 0; std::cin >> operation >> bytes;) {
+  for (std::size_t bytes = 0; calls > 0 && std::cin >> operation >> bytes; --calls) {
     std::vector<detail::Candidate> ways = ways_of(operation, bytes, machine);
     if (operation == "alltoallv") set_seconds_of_equal_blocks(ways, bytes, machine);
     for (const detail::Candidate& way : ways)
@@ -74,16 +77,29 @@ void run(const char* links, int nodes, int per_node) {
   }
 }
 
+void answer_all() {
+  std::string links;
+  int nodes = 0;
+  int per_node = 0;
+  for (std::size_t calls = 0; std::cin >> links >> nodes >> per_node >> calls;) {
+    answer(links.c_str(), nodes, per_node, calls);
+    std::cout << "end" << std::endl;
+  }
+}
+
 }  // namespace
 }  // namespace tutti::tools
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: tutti_scale_choices LINKS NODES PER_NODE < CALLS\n";
+  if (argc != 4 && argc != 1) {
+    std::cerr << "usage: tutti_scale_choices [LINKS NODES PER_NODE] < CALLS\n";
     return 2;
   }
   try {
-    tutti::tools::run(argv[1], std::stoi(argv[2]), std::stoi(argv[3]));
+    if (argc == 1)
+      tutti::tools::answer_all();
+    else
+      tutti::tools::answer(argv[1], std::stoi(argv[2]), std::stoi(argv[3]), std::numeric_limits<std::size_t>::max());
   } catch (const std::exception& error) {
     std::cerr << "tutti_scale_choices: " << error.what() << '\n';
     return 1;

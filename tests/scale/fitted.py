@@ -9,6 +9,7 @@ import math
 import pathlib
 import subprocess
 import tempfile
+import weakref
 
 # Of messages between nodes, and of local work, in seconds, bytes/s and s/B.
 START = {"latency": 2e-6, "overhead": 0.3e-6, "rate": 6e9, "eager": 4096, "combine": 1e-10, "copy": 3e-10}
@@ -71,22 +72,39 @@ def links_text(figures, nodes):
 
 
 class Planner:
-    """Tutti's cost model on a machine of such links."""
+    """Tutti's cost model on a machine of such links: one program for all questions, since a fit asks thousands."""
 
     def __init__(self, program):
-        self.program = program
+        self.links = tempfile.NamedTemporaryFile("w", suffix=".links")
+        self.program = subprocess.Popen([program], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        weakref.finalize(self, self.end, self.program)
+
+    @staticmethod
+    def end(program):
+        program.communicate()
+
+    def answer(self, question):
+        """The lines of the answer."""
+        try:
+            print(question, end="", file=self.program.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # its last words are on the standard error
+        for line in self.program.stdout:
+            if line == "end\n":
+                return
+            yield line
+        raise SystemExit(f"real: {self.program.args[0]} ended with {self.program.wait()}")
 
     def ask(self, figures, nodes, per_node, calls):
         """By operation and bytes, the predicted seconds of each algorithm that may be chosen."""
-        with tempfile.NamedTemporaryFile("w", suffix=".links") as links:
-            links.write(links_text(figures, nodes))
-            links.flush()
-            done = subprocess.run([self.program, links.name, str(nodes), str(per_node)], text=True, capture_output=True,
-                                  input="".join(f"{operation} {size}\n" for operation, size in calls))
-        if done.returncode != 0:
-            raise SystemExit(f"real: {done.stderr}")
+        self.links.seek(0)
+        self.links.truncate()
+        self.links.write(links_text(figures, nodes))
+        self.links.flush()
+        question = f"{self.links.name} {nodes} {per_node} {len(calls)}\n"
+        _, *lines = self.answer(question + "".join(f"{operation} {size}\n" for operation, size in calls))
         ways = collections.defaultdict(dict)
-        for line in done.stdout.splitlines()[1:]:
+        for line in lines:
             operation, size, way, seconds = line.split()
             ways[operation, int(size)][way] = float(seconds)
         return ways
