@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One program per TUTTI_CASE_...; CMakeLists.txt has the text that each must give.
+// Before all others, because CMakeLists.txt has it precompiled.
+#include <tutti/tutti.hpp>
+
 #include <list>
 #include <string>
-#include <tutti/tutti.hpp>
 #include <vector>
 
 struct Named {
