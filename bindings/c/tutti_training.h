@@ -95,13 +95,15 @@ typedef struct tutti_reducer_options {
   int32_t stream_kind;  /* TUTTI_STREAM_ */
   void* stream;         /* device memory: orders the caller's work on gradients, ready, wait and the update */
   int32_t first_number; /* the first parameter's number in messages and in tutti_reducer_map */
+  size_t blocks; /* above 0: the same bits on any number of ranks up to this one; rank r of R marks each gradient ready
+                    in a pass over each block [r * blocks / R, (r + 1) * blocks / R) of the batch; as C++'s member */
 } tutti_reducer_options_t;
 #define TUTTI_REDUCER_OPTIONS_VERSION 1
 #define TUTTI_REDUCER_OPTIONS_INIT                                                                     \
   {                                                                                                    \
     sizeof(tutti_reducer_options_t), TUTTI_REDUCER_OPTIONS_VERSION, TUTTI_HOOK_NONE, (size_t)25 << 20, \
         (size_t)1 << 20, TUTTI_AVG, 1, 0, 0, 0, 0, 1, 0, 2, 10, 1, 1, 2.0, 0, NULL, TUTTI_MEMORY_HOST, \
-        TUTTI_STREAM_NONE, NULL, 0                                                                     \
+        TUTTI_STREAM_NONE, NULL, 0, 0                                                                  \
   }
 
 /// The statistics of a reducer. Counterpart: tutti::ReducerStatistics.

@@ -32,6 +32,9 @@ struct GradientBucket {
   ReduceKind op = ReduceKind::avg;  ///< sum or avg
   Stream stream{};                  ///< stream that orders gradients in device memory
   std::vector<BucketEntry> entries{};
+  /// For the hook of ReducerOptions::blocks: this rank's gradients of the passes before the last, as `data` has those
+  /// of the last. Otherwise empty.
+  std::vector<ConstBuffer> earlier{};
 };
 
 /// Reduces buckets over the ranks: uncompressed, compressed, or by the user's own method. A reducer calls prepare()

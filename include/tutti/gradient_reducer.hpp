@@ -53,6 +53,14 @@ struct ReducerOptions {
   MemoryKind memory = MemoryKind::host;
   Stream stream{};               ///< with device memory: orders backward, ready(), wait() and the update
   std::size_t first_number = 0;  ///< the first parameter's number in messages and in map(); Fortran's binding sets 1
+  /// Above 0: gradients with the same bits on any number of ranks up to this one. The global batch is computed in so
+  /// many blocks, and this rank makes a pass of backward over each block of sample_slice(blocks, rank, ranks). A
+  /// gradient is complete when ready() has marked it in each of these passes; the next pass overwrites it. The
+  /// gradients of all blocks are added exactly and the sum is rounded once (avg: then divided by the number of blocks).
+  /// Each bucket takes memory, and sends, for each block of the rank. Host memory; excludes hook, find_unused and
+  /// uneven. Errors: invalid_argument by prepare(), on every rank, for more ranks than blocks. Counterpart: the logical
+  /// workers of EasyScale (Li et al., SC 2023).
+  std::size_t blocks = 0;
 };
 
 struct ReducerStatistics {

@@ -86,6 +86,7 @@ contains
     o%memory = tutti_memory_device
     o%stream_kind = tutti_stream_cuda
     o%stream = recorded_place()
+    o%blocks = 12
     do switch = 1, 8
       o%communicators = switch
       o%rebuild = switch == 1

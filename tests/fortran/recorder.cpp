@@ -67,7 +67,7 @@ int tutti_reducer_create(tutti_comm_t /*comm*/, const tutti_reducer_options_t* o
   const auto& [size, version, hook, bucket_bytes, first_bucket_bytes, op, rebuild, find_unused, uneven, average_active,
                check, communicators, progress_thread, power_sgd_rank, power_sgd_start_step, power_sgd_error_feedback,
                power_sgd_warm_start, power_sgd_min_compression_rate, power_sgd_seed, user_hook, memory, stream_kind,
-               stream, first_number] = *options;
+               stream, first_number, blocks] = *options;
   const auto is_on = [switch_on = communicators](int number) { return switch_on == number ? 1 : 0; };
   return Look()
       .at("size", size, sizeof(tutti_reducer_options_t))
@@ -94,6 +94,7 @@ int tutti_reducer_create(tutti_comm_t /*comm*/, const tutti_reducer_options_t* o
       .at("stream_kind", stream_kind, TUTTI_STREAM_CUDA)
       .at("stream", stream, recorded_place())
       .at("first_number", first_number, 1)
+      .at("blocks", blocks, 12U)
       .done();
 }
 

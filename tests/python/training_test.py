@@ -69,6 +69,21 @@ def test_reducer_hooks():
         tutti.GradientReducer(comm, hook="power_sgd", ranks=1)
 
 
+def test_reducer_blocks():
+    blocks = 2 * size + 1
+    g = np.zeros(3, np.float32)
+    with tutti.GradientReducer(comm, op="sum", blocks=blocks) as reducer:
+        reducer.add("g", g)
+        reducer.prepare()
+        for block in range(rank * blocks // size, (rank + 1) * blocks // size):
+            g[...] = [1e8 if block == 0 else -1e8 if block == 1 else 1, block, 1]
+            reducer.ready(0)
+        reducer.wait()
+        equal(g, np.float32([blocks - 2, blocks * (blocks - 1) // 2, blocks]))
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "blocks"):
+        tutti.GradientReducer(comm, blocks=blocks, uneven=True)
+
+
 def test_sharded_optimizer():
     reducer = tutti.GradientReducer(comm, hook="sharding")
     w, g = np.arange(10.0), np.zeros(10)

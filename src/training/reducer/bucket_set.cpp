@@ -43,6 +43,7 @@ BucketSet::BucketSet(const Communicator& comm, std::span<const Parameter> parame
     homes_.push_back(static_cast<std::byte*>(parameter.gradient));
   }
   block_ = tutti::allocate(comm, bytes_, rules.memory);
+  earlier_.resize((rules.passes - 1) * bytes_);
   if (!rules_.separate) return;
   separate_ = std::make_unique<std::byte[]>(bytes_);
   std::size_t offset = 0;
@@ -56,6 +57,7 @@ void BucketSet::arrange(const BucketPlan& plan) {
   const bool moves = buckets_ && std::find(homes_.begin(), homes_.end(), nullptr) != homes_.end();
   const std::vector<Slot> old = slots_;
   if (buckets_ && !moves) zero(static_cast<std::byte*>(block_.data()), bytes_);
+  std::fill(earlier_.begin(), earlier_.end(), std::byte{0});  // the gaps of the new buckets
   lay_out(plan);
   if (moves) move_gradients(old);
 }
@@ -106,6 +108,8 @@ void BucketSet::lay_out(const BucketPlan& plan) {
     }
     bucket.data = Buffer(begin, offsets.back() + bucket.entries.back().count, type, rules_.memory);
     bucket.stream = rules_.stream;
+    for (std::size_t pass = 0; pass + 1 < rules_.passes; ++pass)
+      bucket.earlier.emplace_back(earlier(begin, pass), bucket.data.count, type);
     laid_out->push_back(std::move(bucket));
   }
   buckets_ = std::move(laid_out);
@@ -119,6 +123,15 @@ void BucketSet::copy_in(std::size_t parameter) const {
   std::byte* const from = gradient(parameter);
   std::byte* const to = slots_[parameter].data;
   if (from != to && sizes_[parameter].count > 0) copy(to, from, sizes_[parameter].bytes());
+}
+
+std::byte* BucketSet::earlier(const std::byte* in_block, std::size_t pass) {
+  return earlier_.data() + pass * bytes_ + (in_block - static_cast<const std::byte*>(block_.data()));
+}
+
+void BucketSet::keep(std::size_t parameter, std::size_t pass) {
+  const std::size_t bytes = sizes_[parameter].bytes();
+  if (bytes > 0) std::memcpy(earlier(slots_[parameter].data, pass), gradient(parameter), bytes);
 }
 
 void BucketSet::copy_out(std::size_t parameter) const {

@@ -19,8 +19,9 @@ struct BucketRules {
   ReduceKind op = ReduceKind::avg;  ///< passed on to the hook
   bool separate = false;            ///< always reduces a copy, never the caller's own gradient
   MemoryKind memory = MemoryKind::host;
-  Stream stream{};       ///< orders copies in device memory
-  bool in_place = true;  ///< reduces a bucket in the caller's memory if it holds only that one gradient
+  Stream stream{};         ///< orders copies in device memory
+  bool in_place = true;    ///< reduces a bucket in the caller's memory if it holds only that one gradient
+  std::size_t passes = 1;  ///< of backward on this rank in a step
 };
 
 /// The buckets and their memory: one block for all of them, which the ranks of a node load and store directly. The size
@@ -41,6 +42,8 @@ class BucketSet {
 
   /// Copies the caller's gradient into its bucket. Nothing is copied where both are the same memory, here and below.
   void copy_in(std::size_t parameter) const;
+  /// Copies the caller's gradient of a pass before the last to memory beside its bucket.
+  void keep(std::size_t parameter, std::size_t pass);
   /// Copies the result from the bucket to the caller's gradient.
   void copy_out(std::size_t parameter) const;
   /// Zeroes the gradient in its bucket, so that this rank contributes nothing.
@@ -54,6 +57,7 @@ class BucketSet {
     std::size_t bucket = 0;
     std::byte* data = nullptr;
   };
+  [[nodiscard]] std::byte* earlier(const std::byte* in_block, std::size_t pass);
   [[nodiscard]] bool lives_in_bucket(std::size_t parameter) const { return homes_[parameter] == nullptr; }
   void lay_out(const BucketPlan& plan);
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) const;
@@ -67,6 +71,7 @@ class BucketSet {
   std::vector<Slot> slots_;
   std::size_t bytes_ = 0;
   Allocation block_;
+  std::vector<std::byte> earlier_;  ///< of each pass before the last a copy of the block
   std::unique_ptr<std::byte[]> separate_;
   std::unique_ptr<std::vector<GradientBucket>> buckets_;
 };

@@ -64,6 +64,7 @@ std::vector<Fact> facts_of(const ReducerOptions& options, std::span<const Parame
       {"option memory", memory_kind_name(options.memory)},
       {"option check", fmt::format("{}", options.check)},
       {"option communicators", fmt::format("{}", options.communicators)},
+      {"option blocks", fmt::format("{}", options.blocks)},
       {"option hook", options.hook ? options.hook->name() : "allreduce"},
   };
   for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -6,10 +6,12 @@
 #include <numeric>
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/collectives/bcast.hpp>
+#include <tutti/embedding_collection.hpp>
 #include <tutti/error.hpp>
 #include <utility>
 
 #include "collectives/services.hpp"
+#include "training/hooks/blocks_hook.hpp"
 #include "training/reducer/registration.hpp"
 
 namespace tutti {
@@ -29,6 +31,9 @@ void check_options(const ReducerOptions& options) {
   if (options.op != ReduceKind::avg && options.op != ReduceKind::sum)
     refuse(fmt::format("option op is {}; pass avg or sum", reduce_op_name(options.op)));
   if (options.communicators == 0) refuse("option communicators is 0; pass at least 1");
+  if (options.blocks > 0 &&
+      (options.hook || options.find_unused || options.uneven || options.memory != MemoryKind::host))
+    refuse("option blocks is set, which excludes hook, find_unused, uneven and memory other than host; unset them");
   if (options.memory == MemoryKind::host) return;
   if (options.memory != MemoryKind::device)
     refuse(fmt::format("option memory is {}; pass host or device", memory_kind_name(options.memory)));
@@ -55,6 +60,19 @@ void check_parameter(const Parameter& parameter) {
   }
 }
 
+std::shared_ptr<CommunicationHook> hook_of(const ReducerOptions& options) {
+  if (options.blocks > 0) return std::make_shared<training::BlocksHook>(options.blocks);
+  return options.hook ? options.hook : allreduce_hook();
+}
+
+/// The blocks of this rank.
+std::size_t passes_over(std::size_t blocks, const Communicator& comm) {
+  if (blocks < static_cast<std::size_t>(comm.size()))
+    refuse(fmt::format("option blocks is {}, but there are {} ranks; pass at least a block for each rank", blocks,
+                       comm.size()));
+  return sample_slice(blocks, comm.rank(), comm.size()).size();
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -62,7 +80,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 GradientReducer::State::State(const Communicator& user, ReducerOptions chosen)
-    : user_(&user), options_(std::move(chosen)), hook_(options_.hook ? options_.hook : allreduce_hook()) {
+    : user_(&user), options_(std::move(chosen)), hook_(hook_of(options_)) {
   check_options(options_);
 }
 
@@ -109,6 +127,7 @@ void GradientReducer::State::prepare() {
   if (buckets) refuse("prepare() was called already; create another reducer");
   compare(*user_, facts_of(options_, parameters));
   check_threads(*user_, options_.progress_thread);
+  if (options_.blocks > 0) passes_ = passes_over(options_.blocks, *user_);
   for (std::size_t i = 0; i < options_.communicators; ++i) comms_.push_back(user_->split(0, user_->rank()));
   if (options_.memory == MemoryKind::device)
     for (const Communicator& comm : comms_) comm.prepare_device();
@@ -117,7 +136,7 @@ void GradientReducer::State::prepare() {
   const bool sums = options_.op == ReduceKind::sum || divides_by_active;
   buckets.emplace(comms_[0], parameters,
                   BucketRules{sums ? ReduceKind::sum : ReduceKind::avg, options_.check, options_.memory,
-                              options_.stream, !options_.find_unused});
+                              options_.stream, !options_.find_unused && options_.blocks == 0, passes_});
   transfer_.emplace(*buckets, tracker_, BucketTransfer::Rules{divides_by_active, copies_out_at_end()});
   const auto sizes = buckets->sizes();
   const std::size_t total =
@@ -154,8 +173,16 @@ void GradientReducer::State::arrange(const BucketPlan& plan) {
 void GradientReducer::State::begin_step(bool active) {
   step_begin_ = Clock::now();
   beside_seconds_ = 0;
+  passed_.assign(parameters.size(), 0);
   tracker_.begin(*buckets, {options_.check, !options_.progress_thread});
   driver_->with([&](LaunchQueue& queue) { queue.begin(active); });
+}
+
+/// With blocks: takes the gradient of a pass before the last, which does not complete it.
+bool GradientReducer::State::keeps(std::size_t i) {
+  if (i >= passed_.size() || passed_[i] + 1 >= passes_) return false;
+  buckets->keep(i, passed_[i]++);
+  return true;
 }
 
 void GradientReducer::State::ready(std::size_t i) {
@@ -166,7 +193,7 @@ void GradientReducer::State::ready(std::size_t i) {
     driver_->check();
     begin_step(true);
   }
-  if (tracker_.mark(i, user_->rank())) driver_->allow(tracker_.full());
+  if (!keeps(i) && tracker_.mark(i, user_->rank())) driver_->allow(tracker_.full());
   driver_->help(help_budget);
   beside_seconds_ += seconds_since(begin);
   require_index("ready", i);

@@ -54,6 +54,7 @@ struct GradientReducer::State {
   void arrange(const detail::reducer::BucketPlan& plan);
   void plan_and_arrange();
   void begin_step(bool active);
+  [[nodiscard]] bool keeps(std::size_t i);
   void end_step(const detail::reducer::Fault& fault);
   void copy_out();
   void adapt(double seconds);
@@ -71,6 +72,8 @@ struct GradientReducer::State {
   std::vector<std::size_t> order_;
   detail::reducer::BucketPlan plan_;
   std::vector<std::uint64_t> used_bits_;
+  std::size_t passes_ = 1;             ///< of backward on this rank in a step
+  std::vector<std::size_t> passed_{};  ///< of each parameter, the passes before the last that are done
   Clock::time_point step_begin_{};
   double beside_seconds_ = 0;  ///< spent in ready() and progress() in this step
   ReducerStatistics statistics_{};

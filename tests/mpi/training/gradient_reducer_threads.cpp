@@ -62,6 +62,22 @@ TEST(Thread, GivesTheSameResults) {
     }
 }
 
+TEST(Thread, AddsTheGradientsOfBlocks) {
+  if (!has_threads()) GTEST_SKIP() << "MPI_THREAD_MULTIPLE";
+  for (const Where where : {Where::bucket, Where::caller}) {
+    ReducerOptions options = threaded();
+    options.op = ReduceKind::sum;
+    options.blocks = 2 * static_cast<std::size_t>(world().size());
+    Model<float> model(world(), options, where);
+    for (int step = 0; step < 6; ++step) {
+      model.backward(step);
+      model.backward(step);
+      model.reducer().wait();
+      model.expect(step, world().size() * (world().size() + 1), 1);
+    }
+  }
+}
+
 TEST(Thread, ReducesWhileTheCallerIsAway) {
   if (!has_threads()) GTEST_SKIP() << "MPI_THREAD_MULTIPLE";
   Model<float> model(world(), threaded(), Where::caller);

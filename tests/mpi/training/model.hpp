@@ -49,6 +49,7 @@ class Model {
   }
 
   [[nodiscard]] std::vector<std::vector<T>>& values() { return values_; }
+  [[nodiscard]] std::size_t count(std::size_t p) const { return values_[p].size(); }
   [[nodiscard]] std::size_t parameters() const { return shapes_.size(); }
 
  private:

@@ -81,7 +81,7 @@ TEST(COptions, OfAReducer) {
   auto& [size, version, hook, bucket_bytes, first_bucket_bytes, op, rebuild, find_unused, uneven, average_active, check,
          communicators, progress_thread, power_sgd_rank, power_sgd_start_step, power_sgd_error_feedback,
          power_sgd_warm_start, power_sgd_min_compression_rate, power_sgd_seed, user_hook, memory, stream_kind, stream,
-         first_number] = given;
+         first_number, blocks] = given;
   EXPECT_EQ(size, sizeof given);
   EXPECT_EQ(version, TUTTI_REDUCER_OPTIONS_VERSION);
   bucket_bytes = 1001;
@@ -89,17 +89,19 @@ TEST(COptions, OfAReducer) {
   op = TUTTI_SUM;
   communicators = 3;
   first_number = 4;
+  blocks = 12;
   memory = TUTTI_MEMORY_DEVICE;
   stream_kind = TUTTI_STREAM_CUDA;
   stream = &something;
   const auto [to_bucket_bytes, to_first_bucket_bytes, to_op, to_rebuild, to_find_unused, to_uneven, to_average_active,
-              to_check, to_communicators, to_progress_thread, to_hook, to_memory, to_stream, to_first_number] =
-      options(&given);
+              to_check, to_communicators, to_progress_thread, to_hook, to_memory, to_stream, to_first_number,
+              to_blocks] = options(&given);
   EXPECT_EQ(to_bucket_bytes, 1001U);
   EXPECT_EQ(to_first_bucket_bytes, 102U);
   EXPECT_EQ(to_op, ReduceKind::sum);
   EXPECT_EQ(to_communicators, 3U);
   EXPECT_EQ(to_first_number, 4U);
+  EXPECT_EQ(to_blocks, 12U);
   EXPECT_EQ(to_hook, nullptr);
   EXPECT_EQ(to_memory, MemoryKind::device);
   EXPECT_EQ(to_stream.kind, StreamKind::cuda);

@@ -128,6 +128,7 @@ TEST(Facts, EveryOptionThatMustBeEqualIsOne) {
       {"option uneven", [](ReducerOptions& o) { o.uneven = true; }},
       {"option average_active", [](ReducerOptions& o) { o.average_active = true; }},
       {"option check", [](ReducerOptions& o) { o.check = true; }},
+      {"option blocks", [](ReducerOptions& o) { o.blocks = 2; }},
       {"option communicators", [](ReducerOptions& o) { o.communicators = 2; }},
       {"option hook", [](ReducerOptions& o) { o.hook = fp16_hook(); }}};
   for (const auto& [subject, change] : changes) {

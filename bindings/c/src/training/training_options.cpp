@@ -70,6 +70,7 @@ ReducerOptions options(const tutti_reducer_options_t* given) {
   result.memory = memory_of(values, options_argument);
   result.stream = stream_of(values, options_argument);
   result.first_number = number(values.first_number, 0, "first_number");
+  result.blocks = values.blocks;
   return result;
 }
 

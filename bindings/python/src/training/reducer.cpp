@@ -64,7 +64,7 @@ std::shared_ptr<CommunicationHook> hook_from(nb::handle name, const nb::kwargs& 
 void make_reducer(PythonReducer* self, nb::object comm, std::size_t bucket_bytes, std::size_t first_bucket_bytes,
                   nb::handle op, bool rebuild, bool find_unused, bool uneven, bool average_active, bool check,
                   std::size_t communicators, bool progress_thread, nb::handle hook, nb::handle memory,
-                  nb::handle stream, const nb::kwargs& hook_options) {
+                  nb::handle stream, std::size_t blocks, const nb::kwargs& hook_options) {
   ReducerOptions options;
   options.bucket_bytes = bucket_bytes;
   options.first_bucket_bytes = first_bucket_bytes;
@@ -79,6 +79,7 @@ void make_reducer(PythonReducer* self, nb::object comm, std::size_t bucket_bytes
   options.hook = hook_from(hook, hook_options);
   options.memory = memory_from(memory);
   options.stream = stream_from(stream);
+  options.blocks = blocks;
   const Communicator& ranks = nb::cast<const PythonCommunicator&>(comm).get();
   new (self) PythonReducer(std::make_unique<GradientReducer>(ranks, options), std::move(comm));
 }
@@ -205,7 +206,10 @@ void bind_reducer(nb::module_& module) {
       "rank "
       "in wait(). hook: 'allreduce', 'bf16', 'fp16', 'sharding', or 'power_sgd' with the keywords rank, start_step, "
       "min_compression_rate, error_feedback, warm_start, seed. bucket_bytes=0 times several sizes and keeps the "
-      "fastest. Options are equal on all ranks, but progress_thread and stream. Free it before its communicator.");
+      "fastest. With blocks=B gradients have the same bits on any number of ranks R up to B: rank r marks each "
+      "gradient "
+      "ready once in a pass over each block r * B // R to (r + 1) * B // R of the batch. Options are equal on all "
+      "ranks, but progress_thread and stream. Free it before its communicator.");
   reducer
       .def(
           "__init__", make_reducer, nb::arg("comm"), nb::kw_only(), nb::arg("bucket_bytes") = 25U << 20U,
@@ -213,12 +217,12 @@ void bind_reducer(nb::module_& module) {
           nb::arg("find_unused") = false, nb::arg("uneven") = false, nb::arg("average_active") = false,
           nb::arg("check") = false, nb::arg("communicators") = 1, nb::arg("progress_thread") = false,
           nb::arg("hook") = "allreduce", nb::arg("memory") = "host", nb::arg("stream").none() = nb::none(),
-          nb::arg("hook_options"),
+          nb::arg("blocks") = 0, nb::arg("hook_options"),
           nb::sig("def __init__(self, comm: Communicator, *, bucket_bytes: int = 26214400, first_bucket_bytes: int = "
                   "1048576, op: ReduceOp | str = 'avg', rebuild: bool = True, find_unused: bool = False, uneven: bool "
                   "= False, average_active: bool = False, check: bool = False, communicators: int = 1, "
                   "progress_thread: bool = False, hook: str = 'allreduce', memory: str = 'host', stream: Stream | None "
-                  "= None, **hook_options: typing.Any) -> None"))
+                  "= None, blocks: int = 0, **hook_options: typing.Any) -> None"))
       .def("add", add, nb::arg("name"), nb::arg("gradient").none() = nb::none(), nb::arg("value").none() = nb::none(),
            nb::kw_only(), nb::arg("shape") = nb::make_tuple(), nb::arg("dtype") = "float32",
            nb::sig("def add(self, name: str, gradient: Array | None = None, value: Array | None = None, *, shape: "
