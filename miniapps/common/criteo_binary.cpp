@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "data/sidecar.hpp"
+
 namespace tutti::miniapps {
 
 namespace {
@@ -37,12 +39,18 @@ std::vector<std::uint64_t> capped_rows(std::span<const std::uint64_t> rows, std:
 }
 
 CriteoBinary::CriteoBinary(const CriteoBinaryOptions& options)
-    : files_(open_records(options.prefix)),
+    : sidecar_(sidecar_path(options.prefix)),
+      files_(open_records(options.prefix)),
       max_ind_range_(options.max_ind_range),
       rows_(capped_rows(options.rows, options.max_ind_range)),
       order_(without_days(options.shuffle), options.seed, std::array{files_[0]->size()}) {}
 
 CriteoBinary::~CriteoBinary() = default;
+
+std::vector<LookupCounts> CriteoBinary::lookup_counts() const {
+  const bool is_known = max_ind_range_ <= 0 && std::filesystem::exists(sidecar_);
+  return is_known ? miniapps::lookup_counts(read_sidecar(sidecar_)) : std::vector<LookupCounts>();
+}
 
 std::uint64_t CriteoBinary::samples(Split split) const {
   const auto& file = files_[file_number(split)];

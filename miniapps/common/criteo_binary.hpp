@@ -99,12 +99,15 @@ class CriteoBinary : public DataSource {
 
   [[nodiscard]] std::size_t dense_features() const override { return criteo_dense; }
   [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
+  /// Those of the sidecar, PREFIX.json, where there is one.
+  [[nodiscard]] std::vector<LookupCounts> lookup_counts() const override;
   [[nodiscard]] std::uint64_t samples(Split split) const override;
   [[nodiscard]] std::string description() const override;
   void begin_epoch(std::uint64_t epoch) override { order_.begin_epoch(epoch); }
   void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override;
 
  private:
+  std::filesystem::path sidecar_;
   std::vector<std::unique_ptr<CriteoRecordFile>> files_;
   std::int64_t max_ind_range_;
   std::vector<std::uint64_t> rows_;

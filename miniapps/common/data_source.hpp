@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lookup_counts.hpp"
+
 namespace tutti::miniapps {
 
 enum class Split { train, test, validation };
@@ -65,6 +67,9 @@ class DataSource {
   [[nodiscard]] virtual const std::vector<std::uint64_t>& table_rows() const = 0;
   /// Mean indices of a sample in each table, for placing the tables.
   [[nodiscard]] virtual std::vector<double> mean_lookups() const { return std::vector<double>(table_rows().size(), 1); }
+  /// How often the rows of each table occur in the whole data; empty for a source that does not know it without
+  /// reading.
+  [[nodiscard]] virtual std::vector<LookupCounts> lookup_counts() const { return {}; }
   [[nodiscard]] virtual std::uint64_t samples(Split split) const = 0;
   /// One line for reports: what this is and how large.
   [[nodiscard]] virtual std::string description() const = 0;

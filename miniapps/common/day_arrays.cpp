@@ -110,6 +110,10 @@ std::vector<double> DayArrays::mean_lookups() const {
   return means;
 }
 
+std::vector<LookupCounts> DayArrays::lookup_counts() const {
+  return max_ind_range_ > 0 ? std::vector<LookupCounts>() : miniapps::lookup_counts(sidecar_);
+}
+
 std::uint64_t DayArrays::samples(Split split) const {
   switch (split) {
     case Split::train:

@@ -30,6 +30,7 @@ class DayArrays : public DataSource {
   [[nodiscard]] std::size_t dense_features() const override { return sidecar_.dense_features; }
   [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
   [[nodiscard]] std::vector<double> mean_lookups() const override;
+  [[nodiscard]] std::vector<LookupCounts> lookup_counts() const override;
   [[nodiscard]] std::uint64_t samples(Split split) const override;
   [[nodiscard]] std::string description() const override;
   void begin_epoch(std::uint64_t epoch) override { order_.begin_epoch(epoch); }

@@ -124,11 +124,11 @@ std::vector<miniapps::SidecarTable> number_ids(const Communicator& comm, const B
     progress.update(number + 1);
   });
   for (std::size_t t = 0; t < count; ++t) {
-    tables.push_back(dictionary.number(comm, t, keys[t].back()));
+    const std::uint64_t rows = options.given_rows.empty() ? options.rule.hash_rows : options.given_rows[t];
+    tables.push_back(dictionary.number(comm, t, keys[t].back(), rows));
     tables[t].lookups = catalog.before(&PartFacts::lookups, t).back();
     tables[t].hotness = options.shape.hotness[t];
     tables[t].ragged = options.shape.ragged;
-    tables[t].rows = options.given_rows.empty() ? tables[t].rows : options.given_rows[t];
   }
   return tables;
 }

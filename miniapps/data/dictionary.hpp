@@ -40,9 +40,10 @@ class Dictionary {
   /// Adds the ids of one part a rank, of all tables; without lists: nothing. Parts come in the order of the ranks, and
   /// calls in the order of the parts. `keys`: ids of the lists of all parts together, table by table.
   void add(const Communicator& comm, std::span<const IdList> lists, std::span<const std::uint64_t> keys);
-  /// Gives each id of a table its row. `keys`: ids of the lists of all parts together. Returns what the sidecar says
-  /// about the table, on rank 0 with the hottest rows. Throws AgreedError (not_supported) for more than 2^31 - 1 rows.
-  miniapps::SidecarTable number(const Communicator& comm, std::size_t table, std::uint64_t keys);
+  /// Gives each id of a table its row. `keys`: ids of the lists of all parts together; `rows`: of the table, 0: as many
+  /// as ids need. Returns what the sidecar says about the table, on rank 0 with the hottest rows. Throws AgreedError
+  /// (not_supported) for more than 2^31 - 1 rows.
+  miniapps::SidecarTable number(const Communicator& comm, std::size_t table, std::uint64_t keys, std::uint64_t rows);
   /// The rows of the ids of one part a rank, table by table; without lists: nothing.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> rows(const Communicator& comm,
                                                              std::span<const IdList> lists) const;

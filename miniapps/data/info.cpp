@@ -19,7 +19,7 @@ double percent(std::uint64_t part, std::uint64_t all) {
 }
 
 std::string table_line(std::size_t t, const SidecarTable& table) {
-  const auto& f = table.frequencies;
+  const auto& f = table.counts;
   const std::uint64_t used = std::accumulate(f.bucket_rows.begin(), f.bucket_rows.end(), std::uint64_t{0});
   const std::uint64_t hot = std::accumulate(f.hottest.begin(), f.hottest.end(), std::uint64_t{0},
                                             [](std::uint64_t sum, const auto& row) { return sum + row.second; });

@@ -16,7 +16,7 @@ namespace {
 
 using miniapps::IdEntry;
 using miniapps::IdTable;
-using miniapps::RowFrequencies;
+using miniapps::SidecarTable;
 
 /// One after the other, what all ranks give; `first` is where each rank's begins.
 template <typename T>
@@ -88,20 +88,24 @@ void check_rows(std::uint64_t rows) {
 }
 
 /// The sums over all ranks, and the hottest rows of all.
-void combine(const Communicator& comm, RowFrequencies& frequencies) {
-  allreduce(comm, in_place, frequencies.bucket_rows, sum);
-  allreduce(comm, in_place, frequencies.bucket_lookups, sum);
+void combine(const Communicator& comm, SidecarTable& table) {
+  miniapps::SidecarCounts& counts = table.counts;
+  sort_hottest(counts);
+  counts.blocks.resize(miniapps::lookup_blocks(table.rows));
+  allreduce(comm, in_place, counts.bucket_rows, sum);
+  allreduce(comm, in_place, counts.bucket_lookups, sum);
+  allreduce(comm, in_place, counts.blocks, sum);
   std::vector<std::uint64_t> mine;
-  for (const auto& [row, count] : frequencies.hottest) {
+  for (const auto& [row, count] : counts.hottest) {
     mine.insert(mine.end(), {row, count});
   }
   std::vector<std::size_t> first;
   const auto all = gather_all(comm, mine, first);
-  frequencies.hottest.clear();
+  counts.hottest.clear();
   for (std::size_t i = 0; i < all.size(); i += 2) {
-    frequencies.hottest.emplace_back(all[i], all[i + 1]);
+    counts.hottest.emplace_back(all[i], all[i + 1]);
   }
-  sort_hottest(frequencies);
+  sort_hottest(counts);
 }
 
 }  // namespace
@@ -147,9 +151,9 @@ void Dictionary::number_by_frequency(const Communicator& comm, IdTable& table, s
   }
 }
 
-miniapps::SidecarTable Dictionary::number(const Communicator& comm, std::size_t t, std::uint64_t keys) {
+SidecarTable Dictionary::number(const Communicator& comm, std::size_t t, std::uint64_t keys, std::uint64_t rows) {
   IdTable& table = tables_[t];
-  miniapps::SidecarTable facts;
+  SidecarTable facts;
   if (rule_.kind == DictionaryRule::Kind::first) {
     number_by_first(comm, table, keys, facts.ids);
   } else if (rule_.kind == DictionaryRule::Kind::frequency) {
@@ -165,17 +169,18 @@ miniapps::SidecarTable Dictionary::number(const Communicator& comm, std::size_t 
     const bool has_row = entry.count > 0 && !is_rare(entry);
     rare += has_row ? 0 : entry.count;
     last = has_row ? std::max<std::uint64_t>(last, entry.value) : last;
-    add_row(facts.frequencies, entry.value, has_row ? entry.count : 0);
   }
   allreduce(comm, in_place, Buffer(&rare, 1), sum);
   allreduce(comm, in_place, Buffer(&last, 1), max);
-  if (comm.rank() == 0) {
-    add_row(facts.frequencies, 0, rare);
-  }
-  sort_hottest(facts.frequencies);
-  combine(comm, facts.frequencies);
-  facts.rows = rule_.kind == DictionaryRule::Kind::hash ? rule_.hash_rows : last + 1;
+  facts.rows = rows > 0 ? rows : last + 1;
   check_rows(facts.rows);
+  for (const IdEntry& entry : table.entries()) {
+    add_row(facts, entry.value, is_rare(entry) ? 0 : entry.count);
+  }
+  if (comm.rank() == 0) {
+    add_row(facts, 0, rare);
+  }
+  combine(comm, facts);
   return facts;
 }
 

@@ -11,15 +11,14 @@ namespace mini = tutti::miniapps;
 
 namespace {
 
-constexpr std::size_t most_blocks = 1024;
 constexpr std::uint64_t most_batches = 64;
 constexpr std::size_t least_read = 128;
 
 /// Empty where nothing is looked up.
 std::vector<double> shares_of(std::span<const std::int64_t> lookups, std::size_t rows) {
-  std::vector<double> shares(lookups.empty() ? 0 : std::min(rows, most_blocks));
+  std::vector<double> shares(lookups.empty() ? 0 : mini::lookup_blocks(rows));
   for (const std::int64_t row : lookups) {
-    ++shares.at(static_cast<std::size_t>(row) * shares.size() / rows);
+    ++shares.at(mini::lookup_block(static_cast<std::uint64_t>(row), rows));
   }
   return shares;
 }
@@ -27,9 +26,13 @@ std::vector<double> shares_of(std::span<const std::int64_t> lookups, std::size_t
 }  // namespace
 
 // Ids are often numbered as they appear, so that the first samples have small ones alone.
-std::vector<LookupCounts> count_lookups(mini::DataSource& source, std::span<const std::size_t> rows,
-                                        std::size_t batch) {
-  std::vector<LookupCounts> counts(rows.size());
+std::vector<mini::LookupCounts> count_lookups(mini::DataSource& source, std::span<const std::size_t> rows,
+                                              std::size_t batch) {
+  std::vector<mini::LookupCounts> counts = source.lookup_counts();
+  if (!counts.empty() && std::ranges::equal(rows, source.table_rows())) {
+    return counts;
+  }
+  counts.assign(rows.size(), {});
   std::vector<std::vector<std::int64_t>> found(rows.size());
   // Four batches in all, because a sample that is shorter than a batch does not tell how many rows are rare.
   const std::size_t batch_size = std::max(least_read, 4 * batch / most_batches);

@@ -56,8 +56,8 @@ std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const Mod
                                                      tutti::miniapps::DataSource& source, int ranks) {
   const auto lookups = source.mean_lookups();
   const bool is_counted = ranks > 1 && o.data_generation == "dataset";
-  auto counts =
-      is_counted ? count_lookups(source, shape.rows, o.mini_batch_size) : std::vector<LookupCounts>(shape.rows.size());
+  auto counts = is_counted ? count_lookups(source, shape.rows, o.mini_batch_size)
+                           : std::vector<tutti::miniapps::LookupCounts>(shape.rows.size());
   std::vector<tutti::EmbeddingTableConfig> tables;
   for (std::size_t t = 0; t < shape.rows.size(); ++t) {
     tables.push_back({.name = std::to_string(t),

@@ -35,15 +35,11 @@ void require_trainable(const tutti::ShardingPlan& plan);
 [[nodiscard]] ReaderPart reader_part(const Options& options, const tutti::EmbeddingCollection& embeddings, int rank,
                                      int ranks);
 
-/// How often rows of a table occur in some training samples, as EmbeddingTableConfig has it; empty where none do.
-struct LookupCounts {
-  std::vector<double> shares{};  ///< of equally large blocks of rows
-  tutti::RowFrequencies frequencies{};
-};
-
-/// Counts the lookups of each table in samples from all over the data, as many as four batches have. Every rank counts
-/// the same samples. Throws as DataSource::read.
-[[nodiscard]] std::vector<LookupCounts> count_lookups(tutti::miniapps::DataSource& source,
-                                                      std::span<const std::size_t> rows, std::size_t batch);
+/// The lookups of each table: those of the whole data where the source knows them and tables have its rows; else
+/// counted in training samples from all over the data, as many as four batches have. Every rank counts the same
+/// samples. Throws as DataSource::read.
+[[nodiscard]] std::vector<tutti::miniapps::LookupCounts> count_lookups(tutti::miniapps::DataSource& source,
+                                                                       std::span<const std::size_t> rows,
+                                                                       std::size_t batch);
 
 }  // namespace dlrm

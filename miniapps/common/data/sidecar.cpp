@@ -5,6 +5,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <tutti/error.hpp>
 
 #include "common/show/text_file.hpp"
@@ -22,11 +23,11 @@ constexpr int version = 1;
   throw Error(ErrorCode::io, path.string() + ": " + what.substr(0, most));
 }
 
-Json buckets_json(const RowFrequencies& frequencies) {
+Json buckets_json(const SidecarCounts& counts) {
   Json list = Json::array();
-  for (std::size_t b = 0; b < frequencies.bucket_rows.size(); ++b) {
-    if (frequencies.bucket_rows[b] > 0) {
-      list.push_back({b, frequencies.bucket_rows[b], frequencies.bucket_lookups[b]});
+  for (std::size_t b = 0; b < counts.bucket_rows.size(); ++b) {
+    if (counts.bucket_rows[b] > 0) {
+      list.push_back({b, counts.bucket_rows[b], counts.bucket_lookups[b]});
     }
   }
   return list;
@@ -38,8 +39,9 @@ Json table_json(const SidecarTable& table) {
           {"hotness", table.hotness},
           {"ragged", table.ragged},
           {"ids", table.ids},
-          {"buckets", buckets_json(table.frequencies)},
-          {"hottest", table.frequencies.hottest}};
+          {"buckets", buckets_json(table.counts)},
+          {"hottest", table.counts.hottest},
+          {"blocks", table.counts.blocks}};
 }
 
 Json file_json(const SidecarFile& file) {
@@ -81,12 +83,13 @@ SidecarTable read_table(const Json& json) {
                      json.at("ragged").get<bool>(), number(json.at("ids")),     {}};
   for (const Json& bucket : json.at("buckets")) {
     const std::uint64_t b = number(bucket.at(0));
-    table.frequencies.bucket_rows.at(b) = number(bucket.at(1));
-    table.frequencies.bucket_lookups.at(b) = number(bucket.at(2));
+    table.counts.bucket_rows.at(b) = number(bucket.at(1));
+    table.counts.bucket_lookups.at(b) = number(bucket.at(2));
   }
   for (const Json& row : json.at("hottest")) {
-    table.frequencies.hottest.emplace_back(number(row.at(0)), number(row.at(1)));
+    table.counts.hottest.emplace_back(number(row.at(0)), number(row.at(1)));
   }
+  std::ranges::transform(json.value("blocks", Json::array()), std::back_inserter(table.counts.blocks), number);
   return table;
 }
 
@@ -118,15 +121,37 @@ void require(bool condition, const std::string& what) {
   }
 }
 
-void check_table(const SidecarTable& table, std::size_t t) {
-  const auto& f = table.frequencies;
-  const std::string name = "table " + std::to_string(t) + ": ";
-  const auto sum = [](const auto& values) { return std::accumulate(values.begin(), values.end(), std::uint64_t{0}); };
-  require(table.rows > 0, name + "has no rows");
-  require(sum(f.bucket_rows) <= table.rows, name + "buckets have more rows than the table");
-  require(sum(f.bucket_lookups) <= table.lookups, name + "buckets have more lookups than the table");
-  require(std::ranges::all_of(f.hottest, [&](const auto& row) { return row.first < table.rows; }),
-          name + "a hottest row is not in the table");
+std::size_t bucket_of(std::uint64_t count) { return static_cast<std::size_t>(std::bit_width(count) - 1); }
+
+/// Takes the hottest rows out of their buckets. Throws where one is not in the table, or not in its bucket.
+SidecarCounts without_hottest(const SidecarTable& table) {
+  SidecarCounts others = table.counts;
+  std::set<std::uint64_t> rows;
+  for (const auto& [row, count] : table.counts.hottest) {
+    require(row < table.rows && count > 0 && rows.insert(row).second,
+            "a hottest row is not in the table, or named twice");
+    std::uint64_t& left = others.bucket_rows[bucket_of(count)];
+    std::uint64_t& lookups = others.bucket_lookups[bucket_of(count)];
+    require(left > 0 && lookups >= count, "a hottest row is not in the bucket of its count");
+    --left;
+    lookups -= count;
+  }
+  return others;
+}
+
+std::uint64_t sum_of(std::span<const std::uint64_t> values) {
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+void check_table(const SidecarTable& table) {
+  const SidecarCounts& counts = table.counts;
+  require(table.rows > 0, "has no rows");
+  require(sum_of(counts.bucket_rows) <= table.rows, "buckets have more rows than the table");
+  require(sum_of(counts.bucket_lookups) <= table.lookups, "buckets have more lookups than the table");
+  require(counts.blocks.empty() || (counts.blocks.size() == lookup_blocks(table.rows) &&
+                                    sum_of(counts.blocks) == sum_of(counts.bucket_lookups)),
+          "blocks are not those of the table, or have other lookups than the buckets");
+  (void)without_hottest(table);
 }
 
 std::uint64_t samples_of(const Sidecar& sidecar, const std::string& content) {
@@ -150,7 +175,11 @@ void check_sidecar(const Sidecar& sidecar) {
             std::string("files of ") + content + " do not have the samples that it names");
   }
   for (std::size_t t = 0; t < sidecar.tables.size(); ++t) {
-    check_table(sidecar.tables[t], t);
+    try {
+      check_table(sidecar.tables[t]);
+    } catch (const std::invalid_argument& fault) {
+      throw std::invalid_argument("table " + std::to_string(t) + ": " + fault.what());
+    }
   }
 }
 
@@ -158,6 +187,23 @@ using RowCount = std::pair<std::uint64_t, std::uint64_t>;
 
 bool is_hotter(const RowCount& a, const RowCount& b) {
   return a.second != b.second ? a.second > b.second : a.first < b.first;
+}
+
+LookupCounts counts_of(const SidecarTable& table) {
+  LookupCounts counts;
+  if (sum_of(table.counts.blocks) == 0) {
+    return counts;
+  }
+  counts.shares.assign(table.counts.blocks.begin(), table.counts.blocks.end());
+  tutti::RowFrequencies& f = counts.frequencies;
+  for (const auto& [row, count] : table.counts.hottest) {
+    f.hot_rows.push_back(static_cast<std::int64_t>(row));
+    f.hot_lookups.push_back(static_cast<double>(count));
+  }
+  const SidecarCounts others = without_hottest(table);
+  f.bucket_rows.assign(others.bucket_rows.begin(), others.bucket_rows.end());
+  f.bucket_lookups.assign(others.bucket_lookups.begin(), others.bucket_lookups.end());
+  return counts;
 }
 
 }  // namespace
@@ -203,23 +249,34 @@ void check_sidecar_files(const std::filesystem::path& path, const Sidecar& sidec
   }
 }
 
-void add_row(RowFrequencies& frequencies, std::uint64_t row, std::uint64_t count) {
+void add_row(SidecarTable& table, std::uint64_t row, std::uint64_t count) {
   if (count == 0) {
     return;
   }
-  const auto bucket = static_cast<std::size_t>(std::bit_width(count) - 1);
-  ++frequencies.bucket_rows[bucket];
-  frequencies.bucket_lookups[bucket] += count;
-  frequencies.hottest.emplace_back(row, count);
-  if (frequencies.hottest.size() >= 16 * most_hottest) {
-    std::ranges::nth_element(frequencies.hottest, frequencies.hottest.begin() + most_hottest, is_hotter);
-    frequencies.hottest.resize(most_hottest);
+  SidecarCounts& counts = table.counts;
+  ++counts.bucket_rows[bucket_of(count)];
+  counts.bucket_lookups[bucket_of(count)] += count;
+  counts.blocks.resize(lookup_blocks(table.rows));
+  counts.blocks[lookup_block(row, table.rows)] += count;
+  counts.hottest.emplace_back(row, count);
+  if (counts.hottest.size() >= 16 * most_hottest) {
+    std::ranges::nth_element(counts.hottest, counts.hottest.begin() + most_hottest, is_hotter);
+    counts.hottest.resize(most_hottest);
   }
 }
 
-void sort_hottest(RowFrequencies& frequencies) {
-  std::ranges::sort(frequencies.hottest, is_hotter);
-  frequencies.hottest.resize(std::min(frequencies.hottest.size(), most_hottest));
+void sort_hottest(SidecarCounts& counts) {
+  std::ranges::sort(counts.hottest, is_hotter);
+  counts.hottest.resize(std::min(counts.hottest.size(), most_hottest));
+}
+
+std::vector<LookupCounts> lookup_counts(const Sidecar& sidecar) {
+  const auto is_known = [](const SidecarTable& table) { return table.lookups == 0 || !table.counts.blocks.empty(); };
+  std::vector<LookupCounts> counts;
+  if (std::ranges::all_of(sidecar.tables, is_known)) {
+    std::ranges::transform(sidecar.tables, std::back_inserter(counts), counts_of);
+  }
+  return counts;
 }
 
 }  // namespace tutti::miniapps

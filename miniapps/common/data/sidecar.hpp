@@ -9,13 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/lookup_counts.hpp"
+
 namespace tutti::miniapps {
 
 /// How often the rows of one table occur in the data. Bucket b has the rows that occur 2^b to 2^(b+1) - 1 times.
-struct RowFrequencies {
+struct SidecarCounts {
   std::array<std::uint64_t, 64> bucket_rows{};                   ///< rows of each bucket
   std::array<std::uint64_t, 64> bucket_lookups{};                ///< how often they occur together
   std::vector<std::pair<std::uint64_t, std::uint64_t>> hottest;  ///< row and count; by count, then by row
+  std::vector<std::uint64_t> blocks;  ///< how often the rows of each of lookup_blocks() occur; empty: not counted
 };
 
 /// One table of a data set.
@@ -25,7 +28,7 @@ struct SidecarTable {
   std::uint64_t hotness = 1;  ///< indices of a sample; of the largest bag where `ragged`
   bool ragged = false;        ///< bags differ in length
   std::uint64_t ids = 0;      ///< values of the dictionary that have rows; 0 without a dictionary
-  RowFrequencies frequencies;
+  SidecarCounts counts;
 };
 
 /// One file of a data set. Samples of files with the same content follow one another in the order of the list.
@@ -50,8 +53,9 @@ struct SidecarFile {
 ///   falling
 ///               count, "hash" has row 1 + hash % (hash_rows - 1), "none" has ids that are rows. With a threshold above
 ///               0, or a hash, row 0 stands for rare and for unknown ids
-///   tables      [{"rows", "lookups", "hotness", "ragged", "ids", "buckets", "hottest"}]: buckets [[b, rows, lookups]],
-///               those that have rows; hottest [[row, count]], at most 4,096
+///   tables      [{"rows", "lookups", "hotness", "ragged", "ids", "buckets", "hottest", "blocks"}]: buckets
+///               [[b, rows, lookups]], those that have rows; hottest [[row, count]], at most 4,096; blocks [lookups],
+///               row r in block floor(r * n / rows) of n = min(rows, 1024)
 ///   files       [{"name", "content", "samples", "bytes", "crc32"}]
 struct Sidecar {
   std::string format;
@@ -86,10 +90,13 @@ void write_sidecar(const std::filesystem::path& path, const Sidecar& sidecar);
 /// Throws tutti::Error (io), one line, for the first file that is missing or has another length. Reads no content.
 void check_sidecar_files(const std::filesystem::path& path, const Sidecar& sidecar);
 
-/// Adds `count` occurrences of a row that was not added before.
-void add_row(RowFrequencies& frequencies, std::uint64_t row, std::uint64_t count);
+/// Adds `count` occurrences of a row that was not added before to the counts of a table, whose rows are known.
+void add_row(SidecarTable& table, std::uint64_t row, std::uint64_t count);
 
 /// Keeps the hottest rows, in their order; call it at last.
-void sort_hottest(RowFrequencies& frequencies);
+void sort_hottest(SidecarCounts& counts);
+
+/// How often the rows of each table occur; empty for a sidecar that does not say it in full.
+[[nodiscard]] std::vector<LookupCounts> lookup_counts(const Sidecar& sidecar);
 
 }  // namespace tutti::miniapps

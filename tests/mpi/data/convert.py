@@ -60,6 +60,10 @@ def check_frequencies(prefix, lines):
             buckets[count.bit_length() - 1][0] += 1
             buckets[count.bit_length() - 1][1] += count
         expect("buckets", [[b, *rest] for b, rest in sorted(buckets.items())] == table["buckets"])
+        blocks = [0] * min(table["rows"], 1024)
+        for row, count in counts.items():
+            blocks[row * len(blocks) // table["rows"]] += count
+        expect("blocks", blocks == table["blocks"])
 
 
 def main():

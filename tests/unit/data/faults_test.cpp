@@ -113,7 +113,7 @@ Sidecar small_sidecar() {
   sidecar.train = 2;
   sidecar.dense_features = 13;
   sidecar.tables = {{9, 2, 1, false, 9, {}}};
-  add_row(sidecar.tables[0].frequencies, 4, 2);
+  add_row(sidecar.tables[0], 4, 2);
   sidecar.files = {{"x_train.bin", "records", 2, 320, 1}};
   return sidecar;
 }
@@ -140,6 +140,13 @@ TEST(Faults, OfSidecars) {
       {"bucket", changed(good, "[1,1,2]", "[64,1,2]")},
       {"too_many", changed(good, "[1,1,2]", "[1,99,2]")},
       {"hottest", changed(good, "[[4,2]]", "[[9,2]]")},
+      {"zero", changed(good, "[[4,2]]", "[[4,0]]")},
+      {"twice", changed(changed(good, "[1,1,2]", "[0,2,2]"), "[[4,2]]", "[[4,1],[4,1]]")},
+      {"no_bucket", changed(good, "[[4,2]]", "[[4,2],[5,2]]")},
+      {"less_than_hot", changed(changed(good, "[1,1,2]", "[1,1,1]"), "[0,0,0,0,2", "[0,0,0,0,1")},
+      {"blocks", changed(good, "0,0,0,0,2,0", "0,0,0,0,2")},
+      {"other_lookups", changed(good, "[0,0,0,0,2", "[0,0,0,0,1")},
+      {"block", changed(good, "[0,0,0,0,2", "[0,0,0,\"0\",2")},
       {"rule", changed(good, "log1p", "log9")},
       {"string", changed(good, "\"crc32\":1", "\"crc32\":\"1\"")},
   };

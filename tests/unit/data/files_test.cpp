@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <numeric>
+
 #include "common/data/draft_file.hpp"
 #include "common/data/npy.hpp"
 #include "common/data/sidecar.hpp"
@@ -123,10 +125,10 @@ TEST(Sidecar, ReadsBackWhatItWrote) {
   sidecar.threshold = 3;
   sidecar.hash_rows = 4;
   SidecarTable table{9, 7, 2, true, 8, {}};
-  add_row(table.frequencies, 4, 2);
-  add_row(table.frequencies, 2, 5);
-  add_row(table.frequencies, 3, 0);
-  sort_hottest(table.frequencies);
+  add_row(table, 4, 2);
+  add_row(table, 2, 5);
+  add_row(table, 3, 0);
+  sort_hottest(table.counts);
   sidecar.tables = {table};
   sidecar.files = {{"x_train.bin", "records", 7, 1120, 0xffffffff}};
   write_sidecar(folder / "x.json", sidecar);
@@ -141,26 +143,63 @@ TEST(Sidecar, ReadsBackWhatItWrote) {
   EXPECT_TRUE(read.tables[0].ragged);
   EXPECT_EQ(read.tables[0].ids, 8U);
   EXPECT_EQ(read.tables[0].hotness, 2U);
-  const RowFrequencies& f = read.tables[0].frequencies;
+  const SidecarCounts& f = read.tables[0].counts;
   EXPECT_EQ(f.bucket_rows[1], 1U);
   EXPECT_EQ(f.bucket_rows[2], 1U);
   EXPECT_EQ(f.bucket_lookups[2], 5U);
   EXPECT_EQ(f.hottest, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{2, 5}, {4, 2}}));
+  EXPECT_EQ(f.blocks, (std::vector<std::uint64_t>{0, 0, 5, 0, 2, 0, 0, 0, 0}));
+  const auto known = lookup_counts(read);
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_EQ(known[0].shares, (std::vector<double>{0, 0, 5, 0, 2, 0, 0, 0, 0}));
+  EXPECT_EQ(known[0].frequencies.hot_rows, (std::vector<std::int64_t>{2, 4}));
+  EXPECT_EQ(known[0].frequencies.hot_lookups, (std::vector<double>{5, 2}));
+  EXPECT_EQ(known[0].frequencies.bucket_rows, std::vector<double>(64, 0));
   EXPECT_EQ(read.files[0].crc32, 0xffffffffU);
   EXPECT_EQ(sidecar_path(folder / "x"), folder / "x.json");
   EXPECT_EQ(sidecar_path(folder.path()), folder / "data.json");
 }
 
+/// Of a sidecar without them, as of a table without lookups, nothing is known.
+TEST(Sidecar, MayLackBlocks) {
+  const TemporaryFolder folder;
+  Sidecar sidecar;
+  sidecar.format = criteo_binary_format;
+  sidecar.train = 7;
+  sidecar.tables = {{9, 0, 1, false, 0, {}}, {9, 7, 1, false, 0, {}}};
+  add_row(sidecar.tables[1], 4, 7);
+  sidecar.files = {{"x_train.bin", "records", 7, 1120, 0}};
+  const auto known = lookup_counts(sidecar);
+  ASSERT_EQ(known.size(), 2U);
+  EXPECT_TRUE(known[0].shares.empty() && known[0].frequencies.empty());
+  EXPECT_EQ(known[1].shares.size(), 9U);
+  write_sidecar(folder / "x.json", sidecar);
+  std::string text = read_all(folder / "x.json");
+  const std::string blocks = ",\"blocks\":[0,0,0,0,7,0,0,0,0]";
+  ASSERT_NE(text.find(blocks), std::string::npos) << text;
+  write_all(folder / "x.json", text.erase(text.find(blocks), blocks.size()));
+  EXPECT_TRUE(lookup_counts(read_sidecar(folder / "x.json")).empty());
+}
+
 TEST(Sidecar, KeepsTheHottestOfManyRows) {
-  RowFrequencies f;
+  SidecarTable table{100'000, 50'050'000, 1, false, 0, {}};
   for (std::uint64_t row = 0; row < 100'000; ++row) {
-    add_row(f, row, 1 + row % 1000);
+    add_row(table, row, 1 + row % 1000);
   }
+  SidecarCounts& f = table.counts;
   sort_hottest(f);
   ASSERT_EQ(f.hottest.size(), most_hottest);
   EXPECT_EQ(f.hottest[0], (std::pair<std::uint64_t, std::uint64_t>{999, 1000}));
   EXPECT_EQ(f.hottest[100], (std::pair<std::uint64_t, std::uint64_t>{998, 999}));
   EXPECT_EQ(f.hottest.back().second, 960U);
+  Sidecar sidecar;
+  sidecar.tables = {table};
+  const auto others = lookup_counts(sidecar)[0].frequencies;
+  EXPECT_EQ(others.hot_rows.size(), most_hottest);
+  EXPECT_EQ(std::reduce(others.bucket_rows.begin(), others.bucket_rows.end()), 95'904);
+  EXPECT_EQ(std::reduce(others.bucket_lookups.begin(), others.bucket_lookups.end()) +
+                std::reduce(others.hot_lookups.begin(), others.hot_lookups.end()),
+            50'050'000);
 }
 
 }  // namespace

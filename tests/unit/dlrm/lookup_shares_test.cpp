@@ -15,9 +15,11 @@ using namespace tutti::miniapps;
 /// ids that are numbered as they appear.
 class Numbered : public DataSource {
  public:
-  explicit Numbered(std::uint64_t samples) : samples_(samples) {}
+  explicit Numbered(std::uint64_t samples, std::vector<LookupCounts> known = {})
+      : samples_(samples), known_(std::move(known)) {}
   [[nodiscard]] std::size_t dense_features() const override { return 0; }
   [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
+  [[nodiscard]] std::vector<LookupCounts> lookup_counts() const override { return known_; }
   [[nodiscard]] std::uint64_t samples(Split split) const override { return split == Split::train ? samples_ : 10; }
   [[nodiscard]] std::string description() const override { return "numbered"; }
   void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override {
@@ -36,6 +38,7 @@ class Numbered : public DataSource {
 
  private:
   std::uint64_t samples_;
+  std::vector<LookupCounts> known_;
   std::vector<std::uint64_t> rows_{100000, 200000, 7};
 };
 
@@ -82,6 +85,19 @@ TEST(LookupShares, OfFewSamplesAreThoseOfAll) {
   const auto none = count(0);
   ASSERT_EQ(none.size(), 3U);
   EXPECT_TRUE(none[0].shares.empty() && none[1].shares.empty() && none[1].frequencies.empty());
+}
+
+TEST(LookupShares, AreThoseThatTheSourceKnowsOfItsRows) {
+  std::vector<LookupCounts> known(3);
+  known[0] = {{1, 2}, {{5}, {3}, {}, {}}};
+  Numbered source(300, known);
+  const std::vector<std::size_t> rows = {100000, 200000, 7};
+  const auto counts = count_lookups(source, rows, 64);
+  EXPECT_EQ(counts[0].shares, known[0].shares);
+  EXPECT_EQ(counts[0].frequencies.hot_rows, known[0].frequencies.hot_rows);
+  EXPECT_TRUE(counts[1].shares.empty());
+  const std::vector<std::size_t> more = {100000, 200001, 7};
+  EXPECT_EQ(part(count_lookups(source, more, 64)[1].shares), 600);
 }
 
 }  // namespace
