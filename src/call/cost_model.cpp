@@ -173,15 +173,39 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
   return seconds(cost, link, {std::max(1.0, (size - 1) * bytes / cost.bytes), false}, switching);
 }
 
-/// The part of the rounds whose messages have more than `eager` bytes. Where messages grow or shrink, each is twice as
-/// long as the next one, and operations on vectors go both ways.
-double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
-  if (algorithm.reach != Reach::growing && algorithm.reach != Reach::shrinking)
-    return message_bytes(cost) > eager ? 1 : 0;
+/// Rounds of messages each of which is twice as long as the next one, or half as long: of one pass over the rounds.
+struct Halved {
+  double passes = 1;  ///< operations on vectors go there and back
+  double rounds = 0;
+  double longest = 0;  ///< in bytes
+  double of_long = 0;  ///< rounds whose messages have more than `eager` bytes
+};
+
+bool are_halved(const Algorithm& algorithm) {
+  return algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking;
+}
+
+Halved halved(const Algorithm& algorithm, const Cost& cost, double eager) {
   const bool has_blocks = is_split(algorithm.operation) || tutti::has_equal_blocks(algorithm.operation);
-  const double rounds = cost.rounds / (has_blocks ? 1 : 2);
-  const double longest = message_bytes(cost) * rounds / (2 - std::exp2(1 - rounds));
-  return std::clamp(std::ceil(std::log2(longest / eager)), 0.0, rounds) / rounds;
+  Halved made{.passes = has_blocks ? 1.0 : 2.0};
+  made.rounds = cost.rounds / made.passes;
+  made.longest = message_bytes(cost) * made.rounds / (2 - std::exp2(1 - made.rounds));
+  made.of_long = std::clamp(std::ceil(std::log2(made.longest / eager)), 0.0, made.rounds);
+  return made;
+}
+
+/// The part of the rounds whose messages have more than `eager` bytes.
+double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
+  if (!are_halved(algorithm)) return message_bytes(cost) > eager ? 1 : 0;
+  const Halved pass = halved(algorithm, cost, eager);
+  return pass.of_long / pass.rounds;
+}
+
+/// The bytes of messages of at most `eager` bytes.
+double eager_bytes(const Algorithm& algorithm, const Cost& cost, double eager) {
+  if (!are_halved(algorithm)) return message_bytes(cost) > eager ? 0 : cost.bytes;
+  const Halved pass = halved(algorithm, cost, eager);
+  return pass.passes * at_once(cost) * pass.longest * 2 * (std::exp2(-pass.of_long) - std::exp2(-pass.rounds));
 }
 
 /// Whether data pass from rank to rank, along trees or around: a rank that waits for its receiver keeps those behind it
@@ -207,6 +231,18 @@ double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& li
   return passes_on(algorithm.reach) ? std::max(0.0, more) : more;
 }
 
+/// An MPI copies a message that its receiver need not ask for into memory of its own, and out of it at the other end:
+/// of the last message of a round both follow one another.
+double eager_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+  if (link.eager == 0 || cost.rounds == 0) return 0;
+  return (1 + 1 / at_once(cost)) * eager_bytes(algorithm, cost, link.eager) / link.copying_rate;
+}
+
+/// What the way of an MPI with short and with long messages adds to the rounds, or saves.
+double protocol_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+  return eager_seconds(algorithm, cost, link) + long_seconds(algorithm, cost, link);
+}
+
 /// The link as the messages of an algorithm see it. Both ends save work on further ones of a round that are long. A
 /// rank with many partners does not, since all of them ask it before they send.
 Link link_for(const Algorithm& algorithm, const Cost& cost, Link link) {
@@ -225,7 +261,7 @@ double seconds_of_phase(const schedules::PhaseCost& phase, double chunks, const 
   if (phase.flat == nullptr) return seconds(phase.cost, link, crowd, switching);
   const Cost chunk = part_of(phase.cost, 1 / chunks, 1 / chunks);
   return seconds(phase.cost, link_for(*phase.flat, chunk, link), crowd, switching) +
-         chunks * long_seconds(*phase.flat, chunk, link);
+         chunks * protocol_seconds(*phase.flat, chunk, link);
 }
 
 double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links,
@@ -236,7 +272,7 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   if (!wiring.several_nodes) {
     const Link node = link_for(algorithm, cost, links[wiring.on_node]);
     return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching) +
-           long_seconds(algorithm, cost, node);
+           protocol_seconds(algorithm, cost, node);
   }
   const Levels levels = levels_of(algorithm, cost, spread);
   const Link node = link_for(algorithm, levels.on_node, links[wiring.on_node]);
@@ -249,7 +285,7 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
       passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden, factors});
   return starting_seconds(levels.on_node, node, switching) +
          starting_seconds(levels.across, network, switching, factors.start) +
-         long_seconds(algorithm, levels.on_node, node) + long_seconds(algorithm, levels.across, network) +
+         protocol_seconds(algorithm, levels.on_node, node) + protocol_seconds(algorithm, levels.across, network) +
          (levels.at_once ? std::max(inside, outside) : inside + outside) + local_seconds(cost, node);
 }
 

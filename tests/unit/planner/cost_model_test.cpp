@@ -166,6 +166,7 @@ TEST(CostModel, LongMessagesStartAtTheirOwnPaceButSaveNothingWhereTheyArePassedO
   Links links = detail::links_of(detail::typical_costs);
   Link& network = links[LinkLevel::network];
   network.overhead = 0;
+  network.copying_rate = 1e18;
   for (const std::size_t bytes : {std::size_t{256}, std::size_t{1} << 20U})
     for (const char* name : {"rabenseifner", "ring", "double_tree"}) {
       const auto* algorithm = find_algorithm(Operation::allreduce, name);
@@ -180,6 +181,29 @@ TEST(CostModel, LongMessagesStartAtTheirOwnPaceButSaveNothingWhereTheyArePassedO
       const bool saves = std::string_view(name) == "rabenseifner";
       EXPECT_NEAR(seconds(), before - (saves ? rounds * network.latency / 2 : 0), 1e-3 * before) << name << bytes;
     }
+}
+
+TEST(CostModel, AShortMessageIsCopiedAtBothEnds) {
+  const Wiring w = wiring(16, 1);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& network = links[LinkLevel::network];
+  network.long_latency = network.latency;
+  // The bytes that are copied, one copy after the other.
+  const auto copied = [&](Operation operation, const char* name, std::size_t count) {
+    Signature s = allreduce_of(count);
+    s.operation = operation;
+    const auto* algorithm = find_algorithm(operation, name);
+    network.eager = 0;
+    const double before = predict(*algorithm, s, w, links);
+    network.eager = 4096;
+    return (predict(*algorithm, s, w, links) - before) * network.copying_rate;
+  };
+  EXPECT_NEAR(copied(Operation::allreduce, "recursive_doubling", 256), 4 * 2 * 1024, 1);
+  EXPECT_NEAR(copied(Operation::allreduce, "recursive_doubling", 1 << 20), 0, 1) << "long messages are not";
+  EXPECT_NEAR(copied(Operation::gather, "linear", 256), 15 * 1024 + 1024, 1)
+      << "all by the root, and the last one there";
+  EXPECT_NEAR(copied(Operation::allreduce, "rabenseifner", 4096), 2 * 2 * (4 + 2 + 1) * 1024, 1)
+      << "those of the last three rounds of halving, and of the first three of doubling";
 }
 
 TEST(CostModel, PhasesHaveLongMessagesToo) {
