@@ -131,7 +131,7 @@ TEST_F(Parts, NcclIsNotAskedForErrorsWhileItSplits) {
   machine().nccl.set_in_progress(50);
   std::atomic<bool> is_over{false};
   std::thread other([&] {
-    while (!is_over) nccl_comm.check_async();
+    for (; !is_over; std::this_thread::yield()) nccl_comm.check_async();
   });
   const Communicator half = whole_->split(whole_->rank() % 2, whole_->rank());
   is_over = true;
