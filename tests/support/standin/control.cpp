@@ -50,7 +50,10 @@ bool Runtime::run_some() {
     const std::lock_guard lock(state_->mutex);
     streams = state_->alive();
   }
-  for (Stream* stream : streams) state_->drive(*stream, 1 + Chance::instance().below(3));
+  {
+    const DeviceArena::Work work;  // of all streams
+    for (Stream* stream : streams) state_->drive(*stream, 1 + Chance::instance().below(3));
+  }
   const std::lock_guard lock(state_->mutex);
   return state_->all_empty();
 }
@@ -60,7 +63,14 @@ void Runtime::run_all() {
   int is_over = 0;
   MPI_Initialized(&has_mpi);
   MPI_Finalized(&is_over);
-  while (!run_some()) {
+  constexpr int rounds = 8;  // between two looks at MPI, which may not touch what they have opened
+  const auto goes_on = [this] {
+    const DeviceArena::Work work;
+    for (int i = 0; i < rounds; ++i)
+      if (run_some()) return false;
+    return true;
+  };
+  while (goes_on()) {
     int found = 0;
     if (has_mpi != 0 && is_over == 0)
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);

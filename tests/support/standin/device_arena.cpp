@@ -138,6 +138,16 @@ DeviceArena::Work::~Work() {
   if (--arena.working_ == 0) arena.close();
 }
 
+void DeviceArena::fill(void* address, int value, std::size_t bytes) noexcept {
+  const Work work;
+  if (holds(address)) {
+    const auto begin = static_cast<std::size_t>(static_cast<std::byte*>(address) - base_);
+    const std::size_t part = begin / part_bytes;
+    set_access(part, (begin + bytes + part_bytes - 1) / part_bytes - part, true);
+  }
+  std::memset(address, value, bytes);
+}
+
 void* DeviceArena::allocate(std::size_t bytes) {
   const std::size_t size = pages_of(bytes == 0 ? 1 : bytes);
   std::byte* address = nullptr;
@@ -154,8 +164,7 @@ void* DeviceArena::allocate(std::size_t bytes) {
     address = base_ + offset;
   }
   ASAN_UNPOISON_MEMORY_REGION(address, bytes);
-  const Work work;
-  std::memset(address, 0xff, bytes);
+  fill(address, 0xff, bytes);
   ASAN_POISON_MEMORY_REGION(address + bytes, size - bytes);
   return address;
 }
@@ -167,12 +176,9 @@ void DeviceArena::release(void* address) noexcept {
   if (piece == pieces_.end()) std::abort();
   std::size_t size = piece->second;
   pieces_.erase(piece);
-  {
-    const Work work;
-    ASAN_UNPOISON_MEMORY_REGION(address, size);
-    std::memset(address, 0xdd, size);
-    ASAN_POISON_MEMORY_REGION(address, size);
-  }
+  ASAN_UNPOISON_MEMORY_REGION(address, size);
+  fill(address, 0xdd, size);
+  ASAN_POISON_MEMORY_REGION(address, size);
   auto next = free_.lower_bound(offset);
   if (next != free_.end() && next->first == offset + size) {
     size += next->second;

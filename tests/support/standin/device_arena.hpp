@@ -21,6 +21,8 @@ class DeviceArena {
   /// Aligned to 4096, bytes 0xff; null where there is no room.
   [[nodiscard]] void* allocate(std::size_t bytes);
   void release(void* address) noexcept;
+  /// Device memory is opened at once, not one part after the other by their first touches.
+  void fill(void* address, int value, std::size_t bytes) noexcept;
   [[nodiscard]] bool holds(const void* address) const noexcept;
 
   /// From now on everybody may touch it, or no more: for an MPI that takes device memory.

@@ -69,16 +69,12 @@ void Runtime::release_ordered(void* address, StreamHandle stream) noexcept {
 void Runtime::unmap(void* address) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->memory.find(reinterpret_cast<std::uintptr_t>(address));
-  if (found != state_->memory.end()) {
-    const DeviceArena::Work work;
-    std::memset(address, 0xdd, found->second.bytes);
-  }
+  if (found != state_->memory.end()) DeviceArena::instance().fill(address, 0xdd, found->second.bytes);
   release(MemoryKind::device, address);
 }
 
 void Runtime::note_unused(void* memory, std::size_t bytes) noexcept {
-  const DeviceArena::Work work;
-  std::memset(memory, 0xdd, bytes);
+  DeviceArena::instance().fill(memory, 0xdd, bytes);
 }
 
 void Runtime::finish_device() {

@@ -96,6 +96,7 @@ bool Runtime::State::step(Stream& stream) {
 void Runtime::State::drive(Stream& stream, std::size_t most_jobs, int depth) {
   constexpr int deepest = 16;
   if (is_threaded) return;
+  const DeviceArena::Work work;  // of all: what one job has opened stays open for the next
   for (std::size_t i = 0; i < most_jobs; ++i) {
     if (step(stream)) continue;
     Stream* before = stream.waits_for.load();

@@ -170,6 +170,9 @@ TEST(StandInMemory, OfADeviceIsNotTheHosts) {
   runtime.run_host(nullptr, [x] { *x = 2; });
   runtime.run_all();
   EXPECT_DEATH(*x = 1, "the host touched device memory") << "work of a stream leaves it open";
+  runtime.run_host(nullptr, [x] { *x = 2; });
+  EXPECT_TRUE(runtime.is_idle(nullptr));
+  EXPECT_DEATH(*x = 1, "the host touched device memory") << "a stream that was asked leaves it open";
 }
 
 TEST_F(StandIn, AnEventIsWhatWasRecordedLast) {
