@@ -18,16 +18,20 @@ namespace mini = tutti::miniapps;
 namespace {
 
 nlohmann::json describe(const Options& o, std::uint64_t samples, const std::vector<std::size_t>& widths) {
-  return {{"training samples", samples},
-          {"data", o.data},
-          {"seed", o.seed},
-          {"model", o.model},
-          {"widths", widths},
-          {"precision", o.precision},
-          {"optimizer", o.optimizer},
-          {"mode", o.mode},
-          {"hook", o.hook},
-          {"batch size", o.batch_size}};
+  nlohmann::json settings{{"training samples", samples},
+                          {"data", o.data},
+                          {"seed", o.seed},
+                          {"model", o.model},
+                          {"widths", widths},
+                          {"precision", o.precision},
+                          {"optimizer", o.optimizer},
+                          {"mode", o.mode},
+                          {"hook", o.hook},
+                          {"batch size", o.batch_size}};
+  if (o.reproducible) {
+    settings["blocks"] = o.blocks;
+  }
+  return settings;
 }
 
 nlohmann::json describe(const Position& p) {

@@ -2,9 +2,10 @@
 #include "run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <tutti/collectives/allreduce.hpp>
+#include <tutti/embedding_collection.hpp>
+#include <tutti/exact.hpp>
 #include <tutti/range.hpp>
 
 #include "common/loss.hpp"
@@ -17,7 +18,8 @@ namespace mini = tutti::miniapps;
 
 namespace {
 
-constexpr std::uint64_t samples_at_once = 1024;
+/// The parts do not depend on the number of ranks, and neither do then the bits of the scores.
+constexpr std::uint64_t samples_at_once = 512;
 
 /// The predicted class of one score (two classes) or of several.
 std::size_t class_of(auto scores) {
@@ -31,12 +33,6 @@ double probability_of(auto scores) {
   return 1 / (1 + std::exp(-odds));
 }
 
-/// What is added up over samples and ranks.
-struct Sums {
-  double loss = 0;
-  double right = 0;
-};
-
 }  // namespace
 
 template <typename Float>
@@ -44,38 +40,39 @@ Evaluation evaluate_model(const tutti::Communicator& comm, const Options& option
                           Model<Float>& model) {
   const tutti::Range range("evaluate");
   const std::uint64_t n = source.samples(split);
-  const auto rank = static_cast<std::uint64_t>(comm.rank());
-  const auto ranks = static_cast<std::uint64_t>(comm.size());
-  const std::uint64_t end = (rank + 1) * n / ranks;
-  Sums sums;
+  const auto mine = tutti::sample_slice((n + samples_at_once - 1) / samples_at_once, comm.rank(), comm.size());
+  std::vector<double> losses;
+  std::uint64_t right = 0;
   const bool has_auc = source.classes() == 2;
   mini::MetricsSum metrics(has_auc ? n : 0);
   Rows rows;
-  for (std::uint64_t k = rank * n / ranks; k < end;) {
+  for (std::uint64_t part = mine.begin; part < mine.end; ++part) {
     rows.clear();
-    for (const std::uint64_t stop = std::min(end, k + samples_at_once); k < stop; ++k) {
+    for (std::uint64_t k = part * samples_at_once; k < std::min(n, (part + 1) * samples_at_once); ++k) {
       source.append(split, k, rows);
     }
     const auto scores = model.forward(rows);
     const std::vector<Float> wanted(rows.labels.begin(), rows.labels.end());
-    sums.loss += mini::score_loss(loss_of(options), scores, model.outputs(), std::span<const Float>(wanted), 1, {});
+    losses.push_back(
+        mini::score_loss(loss_of(options), scores, model.outputs(), std::span<const Float>(wanted), 1, {}));
     for (std::size_t i = 0; source.classes() > 0 && i < rows.size(); ++i) {
       const auto of_sample = scores.subspan(i * model.outputs(), model.outputs());
-      sums.right += static_cast<double>(class_of(of_sample)) == rows.labels[i] ? 1 : 0;
+      right += static_cast<double>(class_of(of_sample)) == rows.labels[i] ? 1 : 0;
       if (!has_auc) continue;
       const auto probability = static_cast<float>(probability_of(of_sample));
       const auto label = static_cast<float>(rows.labels[i]);
       metrics.add(std::span(&probability, 1), std::span(&label, 1));
     }
   }
-  std::array<double, 2> all{sums.loss, sums.right};
-  tutti::allreduce(comm, all, tutti::sum);
+  double loss = 0;
+  tutti::exact_sum(comm, losses, tutti::Buffer(&loss, 1));
+  tutti::allreduce(comm, &right, 1, tutti::sum);
   Evaluation result;
   result.samples = n;
   const auto count = static_cast<double>(std::max<std::uint64_t>(n, 1));
-  result.loss = all[0] / count;
+  result.loss = loss / count;
   if (source.classes() > 0) {
-    result.accuracy = all[1] / count;
+    result.accuracy = static_cast<double>(right) / count;
   }
   if (has_auc) {
     metrics.combine(comm);

@@ -39,9 +39,7 @@ int main(int argc, char** argv) {
     return show(parsed, command_line::world_rank());
   }
   command_line::warn_of_launcher("tutti-sgd");
-  tutti::CommunicatorOptions comm_options;
-  comm_options.reproducible = parsed.options.reproducible;
   return tutti::miniapps::run_to_exit_code(
-      "tutti-sgd", tutti::Communicator::duplicate(MPI_COMM_WORLD, comm_options), parsed.options,
+      "tutti-sgd", tutti::Communicator::duplicate(MPI_COMM_WORLD), parsed.options,
       [&](const tutti::Communicator& comm, const sgd::Options& options) { run(comm, options, studies); });
 }

@@ -102,7 +102,12 @@ void add_communication(CLI::App& app, Options& o) {
       ->group(group);
   add_flag(app, "--progress-thread", o.progress_thread, "a thread drives communication")->group(group);
   add_flag(app, "--check", o.check, "finds gradients that change while they are reduced")->group(group);
-  add_flag(app, "--reproducible", o.reproducible, "sums in a fixed order, for any algorithm")->group(group);
+  add_flag(
+      app, "--reproducible", o.reproducible,
+      "the same bits on any number of ranks up to --blocks: a batch is computed in so many blocks, whose gradients "
+      "are added exactly")
+      ->group(group);
+  add_number(app, "--blocks", o.blocks, {1, 65536}, "reproducible: blocks of a global batch")->group(group);
   add_flag(app, "--compare", o.compare, "trains by each mode from the same start and prints a table")->group(group);
 }
 

@@ -62,6 +62,7 @@ struct Options {
   bool progress_thread = false;
   bool check = false;
   bool reproducible = false;
+  std::size_t blocks = 12;  ///< reproducible: of a global batch
   bool compare = false;
 
   // Reports

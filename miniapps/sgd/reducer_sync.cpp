@@ -30,6 +30,7 @@ tutti::ReducerOptions reducer_options(const Options& o) {
   options.communicators = o.communicators;
   options.progress_thread = o.progress_thread;
   options.hook = hook_of(o);
+  options.blocks = o.reproducible ? o.blocks : 0;
   return options;
 }
 
@@ -37,6 +38,7 @@ template <typename Float>
 ReducerSync<Float>::ReducerSync(const tutti::Communicator& comm, const Options& options,
                                 const std::vector<Tensor<Float>>& tensors, const tutti::ReducerOptions& reducer_options)
     : overlaps_(options.mode != "bucketed"),
+      adds_blocks_(reducer_options.blocks > 0),
       feeds_back_(options.hook == "powersgd"),
       prints_map_(options.print_map),
       reducer_(comm, reducer_options) {
@@ -45,6 +47,13 @@ ReducerSync<Float>::ReducerSync(const tutti::Communicator& comm, const Options& 
     reducer_.add({tensor.name, tensor.shape, type, tensor.value.data(), tensor.gradient.data()});
   }
   reducer_.prepare();
+}
+
+template <typename Float>
+void ReducerSync<Float>::begin_pass(bool last) {
+  if (!adds_blocks_) {
+    reducer_.set_sync(last);
+  }
 }
 
 template <typename Float>

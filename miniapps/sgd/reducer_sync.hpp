@@ -18,7 +18,7 @@ class ReducerSync : public Synchronizer<Float> {
   ReducerSync(const tutti::Communicator& comm, const Options& options, const std::vector<Tensor<Float>>& tensors,
               const tutti::ReducerOptions& reducer_options);
 
-  void begin_pass(bool last) override { reducer_.set_sync(last); }
+  void begin_pass(bool last) override;
   void ready(std::size_t i, StepTimer& timer) override;
   void finish(StepTimer& timer) override;
   [[nodiscard]] bool join(StepTimer& timer) override;
@@ -33,6 +33,7 @@ class ReducerSync : public Synchronizer<Float> {
 
  private:
   bool overlaps_;
+  bool adds_blocks_;  ///< itself, of all passes
   bool feeds_back_;
   bool prints_map_;
   tutti::GradientReducer reducer_;

@@ -2,6 +2,7 @@
 #include "run.hpp"
 
 #include "checkpointing.hpp"
+#include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
 #include "trainer.hpp"
 
@@ -12,6 +13,11 @@ namespace {
 template <typename Float>
 ModeResults run_in(const tutti::Communicator& comm, const Options& options, const Source& source,
                    const std::function<void(const std::string&)>& print) {
+  if (options.reproducible && options.blocks < static_cast<std::size_t>(comm.size())) {
+    throw tutti::miniapps::AgreedError(tutti::ErrorCode::invalid_argument,
+                                       "--blocks=" + std::to_string(options.blocks) + " is fewer than the " +
+                                           std::to_string(comm.size()) + " ranks; raise it, or omit --reproducible");
+  }
   Model<Float> model(model_widths(options, source), source.sparse());
   model.initialize(options.seed);
   const auto synchronizer = make_synchronizer<Float>(comm, options, model.tensors());

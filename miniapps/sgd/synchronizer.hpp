@@ -25,7 +25,8 @@ class Synchronizer {
 
   /// Before forward.
   virtual void begin_step(StepTimer& timer) { (void)timer; }
-  /// `last`: the gradients of this pass are those to be reduced; before, they are added up by the caller.
+  /// `last`: the gradients of this pass are those to be reduced; before, they are added up by the caller. With
+  /// Options::reproducible each pass is a block, whose gradients are reduced with those of all others.
   virtual void begin_pass(bool last) { (void)last; }
   /// The gradient of tensor i is final in this pass.
   virtual void ready(std::size_t i, StepTimer& timer) {

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <tutti/collectives/allreduce.hpp>
+#include <tutti/embedding_collection.hpp>
+#include <tutti/exact.hpp>
 
 #include "common/agree.hpp"
 
@@ -94,23 +97,51 @@ void Trainer<Float>::pass(const Permutation& order, mini::SampleRange range, boo
   score_gradient_.resize(scores.size());
   const std::size_t samples =
       synchronizer_->local_mean() ? std::max<std::size_t>(1, part().size()) : sampler_.count(at_.batch);
-  at_.loss_sum += mini::score_loss(loss_of(*options_), scores, model_->outputs(), std::span<const Float>(labels_),
-                                   samples, std::span<Float>(score_gradient_));
+  losses_.push_back(mini::score_loss(loss_of(*options_), scores, model_->outputs(), std::span<const Float>(labels_),
+                                     samples, std::span<Float>(score_gradient_)));
   timer_.enter(Stage::backward);
   model_->backward(rows_, score_gradient_, [&](std::size_t i) { gradient_ready(i, first, last); });
+}
+
+/// The samples of each pass: parts of this rank's share, or its blocks, which do not depend on the number of ranks.
+template <typename Float>
+std::vector<mini::SampleRange> Trainer<Float>::passes() const {
+  std::vector<mini::SampleRange> ranges;
+  const auto add = [&](std::size_t first, std::size_t samples, std::size_t i, std::size_t parts) {
+    ranges.push_back({first + i * samples / parts, first + (i + 1) * samples / parts});
+  };
+  if (options_->reproducible) {
+    const auto blocks = tutti::sample_slice(options_->blocks, comm_->rank(), comm_->size());
+    for (std::size_t b = blocks.begin; b < blocks.end; ++b) add(0, sampler_.count(at_.batch), b, options_->blocks);
+  } else {
+    const std::size_t parts = options_->gradient_accumulation;
+    for (std::size_t p = 0; p < parts; ++p) add(part().begin, part().size(), p, parts);
+  }
+  return ranges;
+}
+
+/// The losses of a step's passes; reproducible ones are added exactly over the ranks, and rank 0 keeps the sum.
+template <typename Float>
+void Trainer<Float>::add_losses() {
+  double sum = std::accumulate(losses_.begin(), losses_.end(), 0.0);
+  if (options_->reproducible) {
+    tutti::exact_sum(*comm_, losses_, tutti::Buffer(&sum, 1));
+    sum = comm_->rank() == 0 ? sum : 0;
+  }
+  at_.loss_sum += sum;
+  losses_.clear();
 }
 
 template <typename Float>
 void Trainer<Float>::step(const Permutation& order) {
   timer_.begin_step();
   synchronizer_->begin_step(timer_);
-  const std::size_t passes = options_->gradient_accumulation;
-  const auto mine = part();
-  for (std::size_t p = 0; p < passes; ++p) {
-    pass(order, {mine.begin + p * mine.size() / passes, mine.begin + (p + 1) * mine.size() / passes}, p == 0,
-         p + 1 == passes);
+  const auto ranges = passes();
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    pass(order, ranges[p], p == 0, p + 1 == ranges.size());
   }
   synchronizer_->finish(timer_);
+  add_losses();
   synchronizer_->update(schedule_.at(at_.step + 1), timer_);
   timer_.end_step();
 }

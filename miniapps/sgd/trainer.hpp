@@ -54,6 +54,8 @@ class Trainer {
  private:
   void run_epoch(const TrainerEvents& events, TrainingResults& results);
   void step(const Permutation& order);
+  [[nodiscard]] std::vector<tutti::miniapps::SampleRange> passes() const;
+  void add_losses();
   void pass(const Permutation& order, tutti::miniapps::SampleRange range, bool first, bool last);
   void read(const Permutation& order, tutti::miniapps::SampleRange range);
   void gradient_ready(std::size_t tensor, bool first, bool last);
@@ -79,6 +81,7 @@ class Trainer {
   std::vector<Float> labels_;
   std::vector<Float> score_gradient_;
   std::vector<std::vector<Float>> accumulated_;  ///< of the passes before the last, by tensor
+  std::vector<double> losses_;                   ///< of the passes of a step
   std::uint64_t printed_steps_ = 0;
   std::chrono::steady_clock::time_point last_print_{};
 };

@@ -47,6 +47,9 @@ void validate_communication(const Options& o) {
   require(one_of(o.hook, hooks), "--hook=" + o.hook + " is not one of none, bf16, fp16, powersgd");
   require(o.hook == "none" || o.mode == "overlap" || o.mode == "bucketed" || o.mode == "join",
           "--hook is of --mode=bucketed, overlap or join, not of --mode=" + o.mode);
+  require(!o.reproducible || (o.mode == "overlap" && o.hook == "none" && o.gradient_accumulation == 1),
+          "--reproducible is of --mode=overlap, without --hook and --gradient-accumulation; elsewhere set "
+          "TUTTI_REPRODUCIBLE=1 for the same bits on the same number of ranks");
   require(o.mode != "join" || o.gradient_accumulation == 1, "--mode=join has no --gradient-accumulation");
   if (o.mode == "parameter-server") {
     validate_server(o);

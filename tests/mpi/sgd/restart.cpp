@@ -2,35 +2,13 @@
 // A run that is stopped and goes on ends with the bits of the uninterrupted one.
 #include <tutti/checkpoint.hpp>
 #include <tutti/collectives/barrier.hpp>
-#include <tutti/collectives/bcast.hpp>
 
 #include "common/agree.hpp"
-#include "support/temporary_folder.hpp"
+#include "shared_folder.hpp"
 #include "training_runs.hpp"
 
 namespace sgd {
 namespace {
-
-/// A folder that all ranks know.
-class SharedFolder {
- public:
-  explicit SharedFolder(const tutti::Communicator& comm) : comm_(&comm) {
-    std::vector<char> name(4096, '\0');
-    if (comm.rank() == 0) {
-      folder_.emplace();
-      folder_->path().string().copy(name.data(), name.size() - 1);
-    }
-    tutti::bcast(comm, tutti::Buffer(reinterpret_cast<std::uint8_t*>(name.data()), name.size()), 0);
-    path_ = name.data();
-  }
-  ~SharedFolder() { tutti::barrier(*comm_); }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  const tutti::Communicator* comm_;
-  std::optional<TemporaryFolder> folder_;
-  std::string path_;
-};
 
 void expect_same_state(const std::string& a, const std::string& b) {
   const tutti::CheckpointReader x(a);
