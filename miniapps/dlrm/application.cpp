@@ -107,6 +107,9 @@ void Application::make_model() {
   if (!options.inference_only) {
     require_trainable(plan);
   }
+  if (options.reproducible) {
+    require_reproducible(plan, options, tables);
+  }
   configuration_ = configuration(options, shape, *source_, plan);
   if (options.data_generation != "bench") {
     configuration_.emplace_back("prefetch", prefetch_text(feed_ahead(options, comm.topology())));
@@ -129,7 +132,7 @@ void Application::make_model() {
 
 void Application::make_engine() {
   if (!gpu_) {
-    engine_ = std::make_unique<HostEngine>(*model_, loss_options(options_));
+    engine_ = std::make_unique<HostEngine>(comm_, *model_, loss_options(options_));
     return;
   }
   const DeviceEngineOptions engine{loss_options(options_), options_.compute_type == "bf16", options_.tf32,

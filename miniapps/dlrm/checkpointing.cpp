@@ -36,6 +36,9 @@ nlohmann::json describe(const Options& o, const mini::DataSource& source) {
                              {"data_generation", o.data_generation},
                              {"training samples", source.samples(mini::Split::train)},
                              {"indices per lookup", o.indices_per_feature}};
+  if (o.reproducible) {
+    description["blocks"] = o.blocks;
+  }
   if (o.data_generation == "dataset") {
     description["data_set"] = o.data_set;
     description["data_randomize"] = data_order(o);

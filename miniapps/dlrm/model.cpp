@@ -22,7 +22,8 @@ tutti::kernels::DenseUpdate dense_update_of(const tutti::EmbeddingCollectionOpti
 
 Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const tutti::EmbeddingTableConfig> tables,
              tutti::ShardingPlan plan, const tutti::EmbeddingCollectionOptions& options)
-    : shape_(std::move(shape)),
+    : comm_(&comm),
+      shape_(std::move(shape)),
       embeddings_(comm, tables, std::move(plan), options),
       bottom_(shape_.bottom, mini::Activation::relu, shape_.products),
       top_(shape_.top, mini::Activation::sigmoid, shape_.products),
@@ -49,6 +50,7 @@ void Model::make_reducer(const tutti::Communicator& comm) {
   options.bucket_bytes = options.first_bucket_bytes = 1;
   options.op = tutti::ReduceKind::sum;
   options.rebuild = false;
+  options.blocks = shape_.blocks;
   reducer_.emplace(comm, options);
   const auto add = [&](const char* name, std::span<float> gradients) {
     if (!gradients.empty()) {
@@ -91,20 +93,37 @@ void Model::look_up_ahead(PhaseTimer& timer) {
   ahead_->sent = true;
 }
 
-std::span<const float> Model::dense(const mini::Batch& batch) const {
-  return std::span(batch.dense).first(batch.range.size() * bottom_.input_width());
+std::span<const float> Model::dense(const mini::Batch& batch, mini::SampleRange range) const {
+  const std::size_t width = bottom_.input_width();
+  return std::span(batch.dense).subspan(range.begin * width, range.size() * width);
 }
 
-void Model::connect_features(std::span<const float> bottom_output,
-                             const std::vector<tutti::kernels::Pooled<const float>>& vectors) {
+/// In samples of this rank's slice.
+std::vector<mini::SampleRange> Model::blocks(const mini::Batch& batch) const {
+  if (shape_.blocks == 0) return {{0, batch.range.size()}};
+  const auto mine = tutti::sample_slice(shape_.blocks, comm_->rank(), comm_->size());
+  std::vector<mini::SampleRange> ranges;
+  for (std::size_t b = mine.begin; b < mine.end; ++b) {
+    const auto block = tutti::sample_slice(batch.count, static_cast<int>(b), static_cast<int>(shape_.blocks));
+    ranges.push_back({block.begin - batch.range.begin, block.end - batch.range.begin});
+  }
+  return ranges;
+}
+
+void Model::connect_features(mini::SampleRange range, std::span<const float> bottom_output) {
+  const auto part = [range](auto whole) {
+    whole.data += range.begin * whole.stride;
+    return whole;
+  };
   features_[0] = {bottom_output.data(), shape_.dim};
   feature_gradients_[0] = {bottom_gradient_.data(), shape_.dim};
   const auto& gradients = embeddings_.gradients(slot_);
-  std::copy(vectors.begin(), vectors.end(), features_.begin() + 1);
-  std::copy(gradients.begin(), gradients.end(), feature_gradients_.begin() + 1);
+  std::transform(vectors_->begin(), vectors_->end(), features_.begin() + 1, part);
+  std::transform(gradients.begin(), gradients.end(), feature_gradients_.begin() + 1, part);
 }
 
 void Model::start_forward(const mini::Batch& batch, PhaseTimer& timer, const std::string& local_error) {
+  vectors_ = nullptr;
   if (ahead_ && ahead_->batch == &batch) {
     slot_ = ahead_->slot;
     const bool sent = ahead_->sent;
@@ -127,39 +146,75 @@ void Model::start_forward(const mini::Batch& batch, PhaseTimer& timer, const std
   agreed([&] { embeddings_.send_vectors(slot_); });
 }
 
-std::span<const float> Model::forward(const mini::Batch& batch, PhaseTimer& timer, const std::string& local_error) {
-  start_forward(batch, timer, local_error);
+std::span<const float> Model::forward_block(const mini::Batch& batch, mini::SampleRange range, PhaseTimer& timer) {
   timer.enter(Stage::bottom);
-  const std::size_t slice = batch.range.size();
-  const auto bottom_output = bottom_.forward(dense(batch), slice);
+  const auto bottom_output = bottom_.forward(dense(batch, range), range.size());
   timer.enter(Stage::alltoall);
-  connect_features(bottom_output, embeddings_.finish_forward(slot_));
+  if (vectors_ == nullptr) {
+    vectors_ = &embeddings_.finish_forward(slot_);
+  }
+  connect_features(range, bottom_output);
   timer.enter(Stage::interaction);
-  interaction_.forward(slice, features_, crossed_.data());
+  interaction_.forward(range.size(), features_, crossed_.data());
   timer.enter(Stage::top);
-  return top_.forward(std::span<const float>(crossed_).first(slice * interaction_.width()), slice);
+  return top_.forward(std::span<const float>(crossed_).first(range.size() * interaction_.width()), range.size());
 }
 
-void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradient, float rate, PhaseTimer& timer) {
-  const std::size_t slice = batch.range.size();
-  const std::size_t crossed = slice * interaction_.width();
-  load_meter_.look(embeddings_, slot_);
+std::span<const float> Model::forward(const mini::Batch& batch, PhaseTimer& timer, const std::string& local_error) {
+  start_forward(batch, timer, local_error);
+  const auto ranges = blocks(batch);
+  if (ranges.size() == 1) {
+    return forward_block(batch, ranges[0], timer);
+  }
+  predictions_.clear();
+  for (const mini::SampleRange range : ranges) {
+    const auto predictions = forward_block(batch, range, timer);
+    predictions_.insert(predictions_.end(), predictions.begin(), predictions.end());
+  }
+  return predictions_;
+}
+
+void Model::backward_block(const mini::Batch& batch, mini::SampleRange range, std::span<float> prediction_gradient,
+                           bool is_last, PhaseTimer& timer) {
+  const std::size_t crossed = range.size() * interaction_.width();
   timer.enter(Stage::backward);
   top_.backward(std::span<const float>(crossed_).first(crossed), prediction_gradient,
                 std::span(crossed_gradients_).first(crossed));
-  interaction_.backward(slice, features_, crossed_gradients_.data(), feature_gradients_);
-  timer.enter(Stage::alltoall);
-  embeddings_.start_backward(slot_);
+  interaction_.backward(range.size(), features_, crossed_gradients_.data(), feature_gradients_);
+  if (is_last) {
+    timer.enter(Stage::alltoall);
+    embeddings_.start_backward(slot_);
+  }
   timer.enter(Stage::allreduce);
   gradients_ready(DenseStage::top);
   gradients_ready(DenseStage::interaction);
   timer.enter(Stage::backward);
-  bottom_.backward(dense(batch), std::span(bottom_gradient_).first(slice * shape_.dim), {}, [this](std::size_t) {
-    embeddings_.progress();
-    reducer_->progress();
-  });
+  bottom_.backward(dense(batch, range), std::span(bottom_gradient_).first(range.size() * shape_.dim), {},
+                   [this](std::size_t) {
+                     embeddings_.progress();
+                     reducer_->progress();
+                   });
   timer.enter(Stage::allreduce);
   gradients_ready(DenseStage::bottom);
+}
+
+void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradient, float rate, PhaseTimer& timer) {
+  load_meter_.look(embeddings_, slot_);
+  backward_block(batch, {0, batch.range.size()}, prediction_gradient, true, timer);
+  finish_backward(rate, timer);
+}
+
+void Model::train(const mini::Batch& batch, const GradientOf& gradient_of, float rate, PhaseTimer& timer) {
+  load_meter_.look(embeddings_, slot_);
+  const auto ranges = blocks(batch);
+  for (const mini::SampleRange& range : ranges) {
+    const auto predictions = forward_block(batch, range, timer);
+    backward_block(batch, range, gradient_of(range, predictions), &range == &ranges.back(), timer);
+  }
+  finish_backward(rate, timer);
+}
+
+void Model::finish_backward(float rate, PhaseTimer& timer) {
   timer.enter(Stage::alltoall);
   embeddings_.receive_gradients(slot_);
   timer.enter(Stage::update);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,6 +50,15 @@ class Model {
   std::span<const float> forward(const tutti::miniapps::Batch& batch, PhaseTimer& timer,
                                  const std::string& local_error = {});
 
+  /// The first part of a forward, up to the dense part; train() is the rest.
+  void start_forward(const tutti::miniapps::Batch& batch, PhaseTimer& timer, const std::string& local_error);
+
+  /// The gradient of the predictions for these samples of this rank's slice.
+  using GradientOf = std::function<std::span<float>(tutti::miniapps::SampleRange, std::span<const float>)>;
+  /// After start_forward of the same batch: the dense part block by block, forward and backward, as ModelShape::blocks
+  /// says, then the update. What is computed depends on the blocks alone, not on how many of them a rank has.
+  void train(const tutti::miniapps::Batch& batch, const GradientOf& gradient_of, float rate, PhaseTimer& timer);
+
   /// After forward of the same batch: from the gradient of the predictions (overwritten) to updated tables and dense
   /// parameters.
   void backward(const tutti::miniapps::Batch& batch, std::span<float> prediction_gradient, float rate,
@@ -79,11 +89,17 @@ class Model {
   void gradients_ready(DenseStage stage);
   void start_input(std::size_t slot, const tutti::miniapps::Batch& batch, const std::string& local_error);
   void look_up_ahead(PhaseTimer& timer);
-  [[nodiscard]] std::span<const float> dense(const tutti::miniapps::Batch& batch) const;
-  void start_forward(const tutti::miniapps::Batch& batch, PhaseTimer& timer, const std::string& local_error);
-  void connect_features(std::span<const float> bottom_output,
-                        const std::vector<tutti::kernels::Pooled<const float>>& vectors);
+  [[nodiscard]] std::span<const float> dense(const tutti::miniapps::Batch& batch,
+                                             tutti::miniapps::SampleRange range) const;
+  [[nodiscard]] std::vector<tutti::miniapps::SampleRange> blocks(const tutti::miniapps::Batch& batch) const;
+  void connect_features(tutti::miniapps::SampleRange range, std::span<const float> bottom_output);
+  std::span<const float> forward_block(const tutti::miniapps::Batch& batch, tutti::miniapps::SampleRange range,
+                                       PhaseTimer& timer);
+  void backward_block(const tutti::miniapps::Batch& batch, tutti::miniapps::SampleRange range,
+                      std::span<float> prediction_gradient, bool is_last, PhaseTimer& timer);
+  void finish_backward(float rate, PhaseTimer& timer);
 
+  const tutti::Communicator* comm_;
   ModelShape shape_;
   tutti::EmbeddingCollection embeddings_;
   LoadMeter load_meter_;
@@ -93,8 +109,10 @@ class Model {
   std::array<std::vector<tutti::kernels::TableLookups>, 2> lookups_;  ///< of each slot
   std::size_t slot_ = 0;                                              ///< of the batch in work
   std::optional<Ahead> ahead_;
-  std::vector<tutti::kernels::Pooled<const float>> features_;     ///< the bottom MLP's output, then the tables' vectors
+  const std::vector<tutti::kernels::Pooled<const float>>* vectors_ = nullptr;  ///< the tables'; null: under way
+  std::vector<tutti::kernels::Pooled<const float>> features_;     ///< of a block: the bottom MLP's output, the vectors
   std::vector<tutti::kernels::Pooled<float>> feature_gradients_;  ///< as features_
+  std::vector<float> predictions_;                                ///< of the slice, where it has several blocks
   std::vector<float> crossed_;                                    ///< [slice][I]
   std::vector<float> crossed_gradients_;                          ///< as crossed_
   std::vector<float> bottom_gradient_;                            ///< [slice][D]

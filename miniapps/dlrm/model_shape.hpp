@@ -16,6 +16,7 @@ struct ModelShape {
   std::vector<std::size_t> rows;
   std::size_t dim = 0;
   std::size_t max_batch = 0;  ///< largest global batch
+  std::size_t blocks = 0;     ///< ReducerOptions::blocks: parts of each batch that are computed one after the other
   InteractionShape interaction;
   tutti::miniapps::Products products = tutti::miniapps::Products::automatic;
 };

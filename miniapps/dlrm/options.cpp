@@ -57,6 +57,10 @@ void add_training(CLI::App& app, Options& o) {
   add_number(app, "--numpy-rand-seed", o.seed, {}, "seed of weights and random data");
   add_choice(app, "--init", o.init, {"numpy", "fast"},
              "first weights: numpy's stream, or a quick one for measurements");
+  add_flag(app, "--reproducible", o.reproducible,
+           "the same bits on any number of ranks that divides --blocks, for plans without divided rows: a batch is "
+           "computed in so many blocks, whose gradients are added exactly");
+  add_number(app, "--blocks", o.blocks, {1, 65536}, "reproducible: blocks of a global batch");
   add_flag(app, "--debug-mode", o.debug_mode, "walks over the data once before the weights are drawn");
 }
 

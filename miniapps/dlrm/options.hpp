@@ -32,6 +32,8 @@ struct Options {
   std::string optimizer = "sgd";
   double learning_rate = 0.01;
   double epsilon = 0;  ///< 0: the optimizer's usual one
+  bool reproducible = false;
+  std::size_t blocks = 12;  ///< reproducible: of a global batch; a multiple of the number of ranks
   std::uint64_t warmup_steps = 0;
   std::uint64_t decay_start_step = 0;
   std::uint64_t decay_steps = 0;

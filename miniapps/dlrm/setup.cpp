@@ -172,6 +172,7 @@ ModelShape make_shape(const Options& o, const mini::DataSource& source) {
   shape.dim = o.sparse_feature_size;
   shape.rows = rows_of(o, source);
   shape.max_batch = largest_batch(o);
+  shape.blocks = o.reproducible ? o.blocks : 0;
   shape.interaction = {interaction_kind(o.interaction_op, o.interaction_itself), shape.rows.size() + 1, shape.dim,
                        o.dcn_num_layers, o.dcn_low_rank_dim};
   shape.products = products(o);

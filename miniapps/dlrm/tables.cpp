@@ -37,6 +37,14 @@ tutti::RowOrder row_order_of(const std::string& name) {
   return RowOrder::automatic;
 }
 
+/// Whether each bag of a table is one row.
+bool has_one_index(const Options& o, std::size_t table) {
+  if (!o.indices_per_feature.empty()) {
+    return o.indices_per_feature[table] == 1;
+  }
+  return o.data_generation == "dataset" ? !o.day_files : o.indices_per_lookup == 1;
+}
+
 /// "fp32", "bf16", "fp16" or "int8".
 tutti::DatatypeKind type_of(const std::string& name) {
   using tutti::DatatypeKind;
@@ -120,6 +128,30 @@ void require_trainable(const tutti::ShardingPlan& plan) {
               std::to_string(shard.rank) +
               ", which must be below 2^32; divide them over more ranks by --sharding=row-wise, or lower "
               "--arch-embedding-size");
+    }
+  }
+}
+
+void require_reproducible(const tutti::ShardingPlan& plan, const Options& o,
+                          std::span<const tutti::EmbeddingTableConfig> tables) {
+  const auto refuse = [](const std::string& what) {
+    throw tutti::miniapps::AgreedError(tutti::ErrorCode::invalid_argument, "--reproducible: " + what);
+  };
+  if (o.blocks % static_cast<std::size_t>(plan.ranks) != 0) {
+    refuse("--blocks=" + std::to_string(o.blocks) + " is no multiple of the " + std::to_string(plan.ranks) +
+           " ranks; choose one");
+  }
+  for (const tutti::TableShard& shard : plan.shards) {
+    const auto& table = tables[shard.table];
+    if (shard.rows() < table.rows && !has_one_index(o, shard.table)) {
+      refuse("the plan divides the rows of table " + table.name +
+             ", so that sums over its bags depend on the number of ranks; use --sharding=table-wise, column-wise or "
+             "data-parallel");
+    }
+    if (shard.columns() < table.dim && o.optimizer == "rwsadagrad") {
+      refuse("the plan divides the columns of table " + table.name +
+             ", so that the sums of --optimizer=rwsadagrad depend on the number of ranks; use --sharding=table-wise or "
+             "data-parallel, or another optimizer");
     }
   }
 }

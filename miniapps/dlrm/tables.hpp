@@ -28,6 +28,11 @@ namespace dlrm {
 /// Throws AgreedError, on all ranks alike, where a rank gets more rows of a table than the backward pass can number.
 void require_trainable(const tutti::ShardingPlan& plan);
 
+/// Throws AgreedError, on all ranks alike, where another number of ranks or another plan could give other bits: sums
+/// over divided bags or columns, and blocks that the ranks' slices of a batch cut.
+void require_reproducible(const tutti::ShardingPlan& plan, const Options& options,
+                          std::span<const tutti::EmbeddingTableConfig> tables);
+
 [[nodiscard]] tutti::EmbeddingCollectionOptions collection_options(const Options& options, const ModelShape& shape);
 
 /// What a rank reads of each batch: of a data set its own samples alone, whose bags then travel to the ranks with the

@@ -72,6 +72,9 @@ void Trainer::step(bool goes_on) {
   engine_->finish_step(batch, static_cast<float>(schedule_.at(steps_)), timer_);
   timer_.end_step();
   ++printed_steps_;
+  if (options_->reproducible) {
+    loss_sum_ += engine_->take_loss();  // step by step, wherever losses are printed or saved
+  }
 }
 
 double Trainer::summed_loss() {

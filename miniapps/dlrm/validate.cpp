@@ -26,6 +26,9 @@ void validate_training(const Options& o) {
   require(o.loss_weights.size() == 2, "--loss-weights needs two values, as in 1.0-1.0");
   require(o.decay_steps == 0 || o.warmup_steps > 0 || o.decay_start_step <= 1,
           "--lr-num-decay-steps without --lr-num-warmup-steps needs --lr-decay-start-step 1 or less");
+  require(
+      !o.reproducible || (!o.device && o.table_type == "fp32" && o.exchange_type == "fp32" && o.compute_type == "fp32"),
+      "--reproducible is of fp32 on the host; omit --device, --table-type, --exchange-type and --compute-type");
   require(!o.inference_only || o.test_freq < 1, "--inference-only does not train; omit --test-freq");
   require(!o.inference_only || o.save_freq == 0, "--inference-only does not train; omit --save-freq");
   require(o.mlperf_log.empty() || (!o.inference_only && o.bench_batches.empty()),
