@@ -8,8 +8,8 @@
 
 #include "criteo_line.hpp"
 #include "data/draft_file.hpp"
+#include "data/gzip_text.hpp"
 #include "data/id_table.hpp"
-#include "data/mapped_file.hpp"
 #include "numpy_random.hpp"
 
 namespace tutti::miniapps {
@@ -76,6 +76,80 @@ std::array<std::uint64_t, days + 1> day_lines(std::uint64_t lines, bool all_last
   return first;
 }
 
+std::uint64_t count_lines(const std::filesystem::path& path) {
+  std::uint64_t lines = 0;
+  for_each_text(path, [&](std::string_view text) {
+    lines += text.empty() ? 0 : static_cast<std::uint64_t>(std::ranges::count(text, '\n')) + 1;
+  });
+  return lines;
+}
+
+/// The second pass over a text, line by line.
+class Conversion {
+ public:
+  Conversion(const CriteoTextOptions& options, std::uint64_t lines, const std::filesystem::path& records)
+      : options_(options),
+        day_first_(day_lines(lines, options.all_test)),
+        writer_(records),
+        dictionaries_(options.known),
+        random_(options.seed) {
+    summary_.lines = lines;
+  }
+
+  void add(std::string_view text) {
+    begin_days(number_++);
+    const double chance = options_.sub_sample_rate > 0 ? random_.random_sample() : 1.0;
+    if (!parse_criteo_line(text, line_, fault_)) {
+      return skip();
+    }
+    if (line_.label == 0 && chance < options_.sub_sample_rate) {
+      return;
+    }
+    writer_.append(to_record(line_, options_.max_ind_range, dictionaries_));
+    ++kept_;
+  }
+
+  CriteoTextSummary finish(const std::filesystem::path& categories) {
+    begin_days(summary_.lines);
+    if (kept_ == 0) {
+      throw Error(ErrorCode::io, options_.file.string() + ": has no usable line");
+    }
+    for (std::size_t t = 0; t < criteo_tables; ++t) {
+      summary_.categories[t] = dictionaries_.size(t);
+    }
+    dictionaries_.write(categories);
+    writer_.close();
+    return summary_;
+  }
+
+ private:
+  /// Of the days that begin at a line, and of their end.
+  void begin_days(std::uint64_t number) {
+    while (day_ < day_first_.size() && day_first_[day_] == number) {
+      summary_.day_offsets[day_++] = kept_;
+    }
+  }
+  void skip() {
+    if (summary_.bad_lines++ == 0) {
+      summary_.first_bad_line =
+          "line " + std::to_string(number_) + ", field " + std::to_string(fault_.field) + ": " + fault_.what;
+    }
+    check_bad_lines(options_, summary_);
+  }
+
+  const CriteoTextOptions& options_;
+  std::array<std::uint64_t, days + 1> day_first_;
+  CriteoRecordWriter writer_;
+  Dictionaries dictionaries_;
+  NumpyRandom random_;
+  CriteoTextSummary summary_{};
+  CriteoLine line_{};
+  CriteoLineFault fault_{};
+  std::uint64_t number_ = 0;  ///< of lines so far
+  std::uint64_t kept_ = 0;
+  std::size_t day_ = 0;
+};
+
 }  // namespace
 
 void check_bad_lines(const CriteoTextOptions& options, const CriteoTextSummary& summary) {
@@ -112,56 +186,22 @@ CategoryValues read_categories(const std::filesystem::path& path, const CriteoTe
 
 CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const std::filesystem::path& records,
                                       const std::filesystem::path& categories) {
-  CriteoTextSummary summary;
-  const MappedFile file(options.file);
-  std::string_view content = without_blank_end(file.content());
-  summary.lines = content.empty() ? 0 : static_cast<std::uint64_t>(std::ranges::count(content, '\n')) + 1;
-  if (summary.lines < days && !options.all_test) {
-    throw Error(ErrorCode::io,
-                options.file.string() + ": has " + std::to_string(summary.lines) + " lines, too few for 7 days");
+  const std::uint64_t lines = count_lines(options.file);
+  if (lines < days && !options.all_test) {
+    throw Error(ErrorCode::io, options.file.string() + ": has " + std::to_string(lines) + " lines, too few for 7 days");
   }
   std::error_code unknown;
   const auto space = std::filesystem::space(records.parent_path(), unknown);
   if (!unknown) {
-    require_room(records.parent_path(), summary.lines, space.available);
+    require_room(records.parent_path(), lines, space.available);
   }
-  const auto day_first = day_lines(summary.lines, options.all_test);
-  CriteoRecordWriter writer(records);
-  Dictionaries dictionaries(options.known);
-  NumpyRandom random(options.seed);
-  CriteoLine line;
-  CriteoLineFault fault;
-  std::uint64_t kept = 0;
-  std::size_t day = 0;
-  for (std::uint64_t number = 0; number < summary.lines; ++number) {
-    while (day < days && day_first[day] == number) {
-      summary.day_offsets[day++] = kept;
+  Conversion conversion(options, lines, records);
+  for_each_text(options.file, [&](std::string_view text) {
+    while (!text.empty()) {
+      conversion.add(take_line(text));
     }
-    const double chance = options.sub_sample_rate > 0 ? random.random_sample() : 1.0;
-    if (!parse_criteo_line(take_line(content), line, fault)) {
-      if (summary.bad_lines++ == 0) {
-        summary.first_bad_line =
-            "line " + std::to_string(number + 1) + ", field " + std::to_string(fault.field) + ": " + fault.what;
-      }
-      check_bad_lines(options, summary);
-      continue;
-    }
-    if (line.label == 0 && chance < options.sub_sample_rate) {
-      continue;
-    }
-    writer.append(to_record(line, options.max_ind_range, dictionaries));
-    ++kept;
-  }
-  summary.day_offsets[days] = kept;
-  if (kept == 0) {
-    throw Error(ErrorCode::io, options.file.string() + ": has no usable line");
-  }
-  for (std::size_t t = 0; t < criteo_tables; ++t) {
-    summary.categories[t] = dictionaries.size(t);
-  }
-  dictionaries.write(categories);
-  writer.close();
-  return summary;
+  });
+  return conversion.finish(categories);
 }
 
 }  // namespace tutti::miniapps

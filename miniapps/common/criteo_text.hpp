@@ -31,11 +31,12 @@ struct CriteoTextSummary {
   std::array<std::uint64_t, criteo_tables> categories{};
 };
 
-/// Criteo's Kaggle text with the reference's preprocessing: category numbers in order of first appearance, after those
-/// that are known already; the file cut in 7 days, the last one halved into test and validation. The text is streamed
-/// twice (lines, then conversion to a binary cache file that later runs and the other ranks of the node reuse); a lock
-/// makes one process convert while the others wait. Memory: the dictionaries, and what SampleOrder keeps. Throws
-/// tutti::Error (io), naming the first malformed line and field, for more than max_bad_lines of them.
+/// Criteo's Kaggle text, plain or gzip, with the reference's preprocessing: category numbers in order of first
+/// appearance, after those that are known already; the file cut in 7 days, the last one halved into test and
+/// validation. The text is streamed twice (lines, then conversion to a binary cache file that later runs and the other
+/// ranks of the node reuse); a lock makes one process convert while the others wait. Memory: the dictionaries, and what
+/// SampleOrder keeps. Throws tutti::Error (io), naming the first malformed line and field, for more than max_bad_lines
+/// of them.
 class CriteoText : public DataSource {
  public:
   explicit CriteoText(CriteoTextOptions options);

@@ -2,15 +2,14 @@
 #include "text_input.hpp"
 
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <memory>
 #include <tutti/error.hpp>
 
 #include "common/criteo_line.hpp"
+#include "common/data/gzip_text.hpp"
 
 namespace tutti::data {
 
@@ -127,66 +126,6 @@ std::uint64_t line_start(std::string_view content, std::uint64_t at) {
   const std::size_t end = content.find('\n', at - 1);
   return end == std::string_view::npos ? content.size() : end + 1;
 }
-
-/// The text of a gzip file, piece by piece.
-class GzipText {
- public:
-  explicit GzipText(const fs::path& path) : path_(path), file_(::gzopen(path.c_str(), "rb"), ::gzclose_r) {
-    if (!file_) {
-      fail_text(path, "cannot be opened");
-    }
-    (void)::gzbuffer(file_.get(), block);
-  }
-  /// Puts whole lines into `piece`, without blank ones behind them: these may turn out to be the end of the file. False
-  /// after the last lines.
-  bool next(std::uint64_t bytes, std::string& piece) {
-    std::size_t want = static_cast<std::size_t>(bytes);
-    do {
-      take(want, piece);
-      want = rest_.size() + 1;
-      if (piece.empty() && !ended_ && want > bytes + longest_line) {
-        fail_text(path_, "has a line of more than " + std::to_string(longest_line) + " bytes");
-      }
-    } while (piece.empty() && !ended_);
-    rest_.erase(0, piece.size());
-    rest_.erase(0, rest_.starts_with('\r') ? 1 : 0);
-    rest_.erase(0, rest_.starts_with('\n') ? 1 : 0);
-    return !ended_ || !without_blank_end(rest_).empty();
-  }
-
- private:
-  static constexpr unsigned block = 1U << 20U;
-  static constexpr std::size_t longest_line = 16 * std::size_t{block};
-
-  /// `want` bytes and the rest of their last line, empty where that has not come yet.
-  void take(std::size_t want, std::string& piece) {
-    while (!ended_ && rest_.size() < want) {
-      fill();
-    }
-    const std::size_t end = rest_.size() < want ? std::string::npos : rest_.find('\n', want - 1);
-    piece.clear();
-    if (end != std::string::npos || ended_) {
-      piece = without_blank_end(std::string_view(rest_).substr(0, end));
-    }
-  }
-  void fill() {
-    const std::size_t before = rest_.size();
-    rest_.resize(before + block);
-    const int got = ::gzread(file_.get(), rest_.data() + before, block);
-    rest_.resize(before + static_cast<std::size_t>(std::max(got, 0)));
-    int status = Z_OK;
-    ::gzerror(file_.get(), &status);
-    if (got < 0 || status < 0) {
-      fail_text(path_, "is a damaged or truncated gzip file");
-    }
-    ended_ = got < static_cast<int>(block);
-  }
-
-  fs::path path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
-  std::string rest_;
-  bool ended_ = false;
-};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include "common/agree.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/gzip_text.hpp"
 #include "common/data/sidecar.hpp"
 
 namespace dlrm {
@@ -34,8 +35,16 @@ constexpr std::size_t criteo_fields = 1 + mini::criteo_dense + mini::criteo_tabl
 /// The beginning of a file, as much as a line of Criteo may have.
 std::string head_of(const fs::path& path) {
   constexpr std::size_t most = 4096;
-  std::ifstream file(path, std::ios::binary);
   std::string head(most, '\0');
+  if (mini::is_gzip(path)) {
+    try {
+      (void)mini::GzipText(path).next(most, head);
+      return head;
+    } catch (const tutti::Error&) {
+      refuse(path, "is a damaged or truncated gzip file");
+    }
+  }
+  std::ifstream file(path, std::ios::binary);
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
   return head;
@@ -43,9 +52,6 @@ std::string head_of(const fs::path& path) {
 
 DataKind kind_of_file(const fs::path& path) {
   const std::string head = head_of(path);
-  if (head.starts_with("\x1f\x8b")) {
-    refuse(path, "is compressed by gzip; decompress it first");
-  }
   const std::string_view line = std::string_view(head).substr(0, head.find('\n'));
   const auto fields = static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1;
   if (fields != criteo_fields) {

@@ -2,6 +2,7 @@
 """The same samples give the same losses, in whatever format they are, however their path is given, in every order, and
 however many ranks read them. A scan for the rows of binary files is made once, and again when they change."""
 import glob
+import gzip
 import json
 import math
 import os
@@ -112,7 +113,7 @@ def expect_same(what, got, want, tolerance=0):
 def formats(runner, ranks, text, binary, days, alone):
     """Bits on one number of ranks; close to those of one rank."""
     want = outcome(runner.train(ranks, MODEL + ["--raw-data-file=" + text, "--data-randomize=none"]))
-    for data in ("--data=" + text, "--data=" + binary, f"--data={binary}_train.bin", "--processed-data-file=" + binary):
+    for data in ("--data=" + text, f"--data={text}.gz", f"--raw-data-file={text}.gz", "--data=" + binary, f"--data={binary}_train.bin", "--processed-data-file=" + binary):
         got = outcome(runner.train(ranks, MODEL + [data, "--data-randomize=none"]))
         expect_same(f"{ranks} ranks, {data}", got, want)
     expect_same(f"{ranks} ranks, auto", outcome(runner.train(ranks, MODEL + ["--data=" + binary])), want)
@@ -188,6 +189,8 @@ def main():
     os.environ["TUTTI_CACHE_DIR"] = runner.path("cache")
     samples = make_samples(500)
     text = write_text(runner.path("train.txt"), samples)
+    with open(text, "rb") as plain, gzip.open(text + ".gz", "wb") as packed:
+        packed.write(plain.read())
     binary = write_binary(runner.path("day"), samples)
     days = write_days(runner.path("days"), samples)
     alone = {}

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/data/draft_file.hpp"
+#include "common/data/gzip_text.hpp"
 #include "common/data/npy.hpp"
 #include "common/data/sidecar.hpp"
 #include "support/temporary_folder.hpp"
@@ -91,6 +92,30 @@ TEST(Npz, OffsetsOfMoreThanTwoGigabytesStandInTheExtraField) {
   const std::string small = zip_directory({{"0.npy", 100, 1, 0}}, 200);
   const std::string large = zip_directory({{"0.npy", far, 1, far}}, 2 * far);
   EXPECT_EQ(large.size(), small.size() + 4 + 24);
+}
+
+TEST(GzipText, HasTheLinesOfThePlainText) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) {
+    text += std::string(static_cast<std::size_t>(i % 1000), 'x') + std::to_string(i) + (i % 7 == 0 ? "\n\n" : "\n");
+  }
+  write_all(folder / "plain", text + "\r\n\n");
+  ::gzFile file = ::gzopen((folder / "packed").c_str(), "wb1");
+  ::gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  ::gzclose(file);
+  const auto pieces_of = [&](const std::string& name) {
+    std::vector<std::string> pieces;
+    for_each_text(folder / name, [&](std::string_view piece) { pieces.emplace_back(piece); });
+    return pieces;
+  };
+  const auto plain = pieces_of("plain");
+  const auto packed = pieces_of("packed");
+  EXPECT_FALSE(is_gzip(folder / "plain"));
+  EXPECT_TRUE(is_gzip(folder / "packed"));
+  ASSERT_EQ(plain.size(), 1U);
+  ASSERT_EQ(packed.size(), 2U);
+  EXPECT_TRUE(packed[0] + "\n" + packed[1] == plain[0]);
 }
 
 TEST(DraftFile, HasItsNameWhenItIsWhole) {
