@@ -139,10 +139,27 @@ Answer answer(Case call) {
   return made;
 }
 
+void add_measured(Answer& answer, MeasuredCall measured) {
+  const auto has_rounds = [](const RankTimes& one) { return !one.ends.empty(); };
+  if (answer.plan->algorithm != nullptr && std::ranges::any_of(measured.ranks, has_rounds)) {
+    const schedules::Algorithm& algorithm = *answer.plan->algorithm;
+    answer.predicted_ranks = predicted_rounds(answer.call, algorithm, schedules_of(answer.call, algorithm));
+    for (std::size_t rank = 0; rank < measured.ranks.size(); ++rank)
+      if (measured.ranks[rank].ends.size() != answer.predicted_ranks[rank].ends.size())
+        throw Error(ErrorCode::internal,
+                    fmt::format("explain: rank {} had {} rounds, and its schedule has {}; report "
+                                "this with the command line",
+                                rank, measured.ranks[rank].ends.size(), answer.predicted_ranks[rank].ends.size()));
+  }
+  answer.measured = std::move(measured);
+}
+
 std::string answer_text(const Answer& answer) {
   std::string text = call_text(answer.call) + "\n" + machine_text(answer) + "\n";
   text += fmt::format("Chosen: {} ({})\n\n", answer.chosen()->name, why(answer));
-  return text + candidate_table(answer) + "\n" + steps_text(answer);
+  text += candidate_table(answer) + "\n" + steps_text(answer);
+  if (answer.measured) text += "\n" + first_lines(rounds_text(*answer.measured, answer.predicted_ranks));
+  return text;
 }
 
 void check_drawable(const Answer& answer) {

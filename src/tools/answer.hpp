@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "planner/candidates.hpp"
 #include "tools/protocol_view.hpp"
 #include "tools/question.hpp"
+#include "tools/rounds.hpp"
 
 namespace tutti::tools {
 
@@ -16,6 +18,8 @@ struct Answer {
   Case call;
   std::vector<detail::Candidate> candidates;
   std::shared_ptr<const detail::Plan> plan;
+  std::optional<MeasuredCall> measured{};    ///< of the plan, if it was asked for
+  std::vector<RankTimes> predicted_ranks{};  ///< beside its rounds; empty: it has none
 
   /// The candidate that the plan uses.
   [[nodiscard]] const detail::Candidate* chosen() const;
@@ -26,6 +30,10 @@ struct Answer {
 
 /// Asks the planner. A pure function of the case. Throws the planner's errors (invalid_algorithm).
 [[nodiscard]] Answer answer(Case call);
+
+/// Adds a measurement, and the prediction of its rounds. Throws Error(internal) if the ranks had other rounds than the
+/// plan's schedules.
+void add_measured(Answer& answer, MeasuredCall measured);
 
 /// Describes the choice, the candidates with their times, the reasons why some are excluded, and this rank's schedule
 /// or the protocol.

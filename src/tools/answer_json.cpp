@@ -23,6 +23,14 @@ ordered_json slice_json(const schedules::Slice& slice) {
   return {{"buffer", names[static_cast<std::size_t>(slice.buffer)]}, {"offset", slice.offset}, {"count", slice.count}};
 }
 
+ordered_json exchange_json(const schedules::Exchange& exchange) {
+  return {{"operation", operation_name(exchange.operation)},
+          {"root", exchange.root},
+          {"count", exchange.count},
+          {"input", slice_json(exchange.input)},
+          {"output", slice_json(exchange.output)}};
+}
+
 ordered_json schedule_json(const Schedule& schedule) {
   ordered_json rounds = ordered_json::array();
   for (const auto& round : schedule.rounds) {
@@ -40,6 +48,7 @@ ordered_json schedule_json(const Schedule& schedule) {
                         {"output", slice_json(local.output)}});
     }
     rounds.push_back({{"transfers", std::move(transfers)}, {"locals", std::move(locals)}});
+    if (round.exchange) rounds.back()["exchange"] = exchange_json(*round.exchange);
   }
   return {
       {"scratch_count", schedule.scratch_count}, {"alias_safe", schedule.alias_safe}, {"rounds", std::move(rounds)}};
@@ -94,8 +103,11 @@ ordered_json candidates_json(const Answer& answer) {
   return list;
 }
 
+/// A drawing has messages only, so also those that exchanges over a node's memory take the place of.
 void add_schedules(ordered_json& value, const Answer& answer) {
-  for (const Schedule& schedule : schedules_of(answer.call, *answer.plan->algorithm))
+  Case drawn = answer.call;
+  drawn.surroundings.shm = false;
+  for (const Schedule& schedule : schedules_of(drawn, *answer.plan->algorithm))
     value["schedules"].push_back(schedule_json(schedule));
   for (int rank = 0; rank < answer.call.size() && !answer.call.node_of.empty(); ++rank)
     value["nodes"].push_back(answer.call.node_of.node(rank));
@@ -108,6 +120,29 @@ void add_view(ordered_json& value, const ProtocolView& view) {
         {{"name", layer.name}, {"shared", layer.is_shared}, {"boxes", layer.boxes}, {"note", layer.note}});
   for (const auto& step : view.steps)
     value["moves"].push_back({{"move", names[static_cast<std::size_t>(step.move)]}, {"arrows", step.arrows}});
+}
+
+ordered_json round_json(const Answer& answer, std::size_t rank, std::size_t round) {
+  const RankTimes& measured = answer.measured->ranks[rank];
+  const RankTimes& predicted = answer.predicted_ranks[rank];
+  return {{"begin", begin_of(measured, round)},
+          {"seconds", measured.ends[round] - begin_of(measured, round)},
+          {"predicted_begin", begin_of(predicted, round)},
+          {"predicted_seconds", predicted.ends[round] - begin_of(predicted, round)}};
+}
+
+ordered_json measured_json(const Answer& answer) {
+  ordered_json ranks = ordered_json::array();
+  for (std::size_t rank = 0; rank < answer.measured->ranks.size(); ++rank) {
+    const RankTimes& measured = answer.measured->ranks[rank];
+    ordered_json rounds = ordered_json::array();
+    for (std::size_t i = 0; i < measured.ends.size(); ++i) rounds.push_back(round_json(answer, rank, i));
+    ranks.push_back({{"begin", measured.begin}, {"end", measured.end}, {"rounds", std::move(rounds)}});
+  }
+  return {{"repeats", answer.measured->repeats},
+          {"seconds", answer.measured->seconds},
+          {"clocks", answer.measured->clocks},
+          {"ranks", std::move(ranks)}};
 }
 
 void check_ranks(int ranks) {
@@ -136,6 +171,7 @@ std::string answer_json(const Answer& answer, bool all_ranks) {
     for (const auto& step : view.steps) value["steps"].push_back(step.words);
     if (all_ranks) add_view(value, view);
   }
+  if (answer.measured) value["measured"] = measured_json(answer);
   return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

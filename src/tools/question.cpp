@@ -136,6 +136,14 @@ detail::Machine Case::machine() const {
   return machine;
 }
 
+std::size_t elements_of(const Question& question, Datatype type) {
+  const std::size_t bytes = parse_bytes(question.bytes);
+  if (bytes % type.size() != 0)
+    throw UsageError(fmt::format("--bytes {} is not a multiple of the {} bytes of a {}", question.bytes, type.size(),
+                                 question.type));
+  return bytes / type.size();
+}
+
 Signature signature_of(const Question& question, int ranks) {
   Signature signature;
   signature.operation = operation_of(question.operation);
@@ -153,11 +161,7 @@ Signature signature_of(const Question& question, int ranks) {
   if (question.rank < 0 || question.rank >= ranks)
     throw UsageError(fmt::format("--rank {} is not a rank: there are {} ranks, from 0", question.rank, ranks));
   signature.root = has_root(signature.operation) ? question.root : 0;
-  const std::size_t bytes = parse_bytes(question.bytes);
-  if (bytes % signature.type.size() != 0)
-    throw UsageError(fmt::format("--bytes {} is not a multiple of the {} bytes of a {}", question.bytes,
-                                 signature.type.size(), question.type));
-  signature.count = signature_count(signature.operation, bytes / signature.type.size(), ranks);
+  signature.count = signature_count(signature.operation, elements_of(question, signature.type), ranks);
   return signature;
 }
 
@@ -228,7 +232,7 @@ std::string call_text(const Case& call) {
 schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& algorithm, int rank) {
   const Operation operation = call.signature.operation;
   const std::size_t block = has_shared_counts(operation) ? call.signature.count / static_cast<std::size_t>(call.size())
-                            : call.signature.count == 0  ? std::size_t{1}
+                            : call.signature.count == 0  ? call.block
                                                          : call.signature.count;
   const EvenBlocks blocks(block, call.size());
   schedules::Problem problem;
@@ -239,7 +243,10 @@ schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& al
   problem.element_size = call.signature.type.size();
   problem.node_of = &call.node_of;
   const detail::Machine machine = call.machine();
-  problem.starts = starts_of(links_of(machine), machine, call.signature);
+  const detail::Links links = links_of(machine);
+  problem.starts = starts_of(links, machine, call.signature);
+  problem.shares_nodes = exchanges_on_nodes(call.signature, machine.node_memory);
+  problem.joined_bytes = joined_bytes(links);
   set_blocks(problem, operation, blocks);
   // What the ranks of its node have told one another, where all blocks have one size.
   std::vector<std::size_t> told;

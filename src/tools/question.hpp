@@ -75,8 +75,12 @@ struct Case {
   detail::Signature signature{};
   Surroundings surroundings{};
   schedules::NodeMap node_of;  ///< empty: one node
+  std::size_t block = 1;       ///< elements of each block of a v-form whose sizes the planner does not know
   int rank = 0;
 };
+
+/// The elements of the vector or the block that a question names. Throws UsageError if its bytes are no whole elements.
+[[nodiscard]] std::size_t elements_of(const Question& question, Datatype type);
 
 /// The call that a question names. Throws UsageError, which lists the valid names, the most similar first, or explains
 /// why a number is invalid.

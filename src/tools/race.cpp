@@ -85,7 +85,7 @@ std::vector<Contender> contenders_for(const Communicator& comm, const Target& ta
       Contender contender;
       contender.name = name;
       contender.in_a_row = effort.in_a_row;
-      contender.trial = std::make_unique<Trial>(comm, target, memory, name);
+      contender.trial = std::make_unique<Trial>(comm, target, memory, Options{.algorithm = name});
       warm_up(comm, contender, effort);
       contenders.push_back(std::move(contender));
     } catch (const Error& e) {

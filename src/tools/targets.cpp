@@ -26,7 +26,8 @@ void add_pass(std::vector<Target>& targets, const Scope& scope, CallKind kind, i
     const auto types = combines(operation) ? scope.types : std::vector<Datatype>{Datatype{}};
     for (const Datatype type : types)
       for (std::size_t i = pass; i < sizes.size(); i += 2)
-        if (sizes[i] == 0 || sizes[i] % type.size() == 0) targets.push_back({operation, kind, type, sizes[i]});
+        if (sizes[i] == 0 || sizes[i] % type.size() == 0)
+          targets.push_back({.operation = operation, .kind = kind, .type = type, .bytes = sizes[i]});
   }
 }
 
@@ -71,7 +72,8 @@ Signature signature_of(const Target& target) {
   signature.operation = target.operation;
   signature.kind = target.kind;
   signature.type = target.type;
-  if (combines(target.operation)) signature.op = combination_for(target.type);
+  if (combines(target.operation)) signature.op = op_of(target);
+  signature.root = target.root;
   signature.count = target.bytes / target.type.size();
   return signature;
 }

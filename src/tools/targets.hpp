@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ struct Target {
   Operation operation = Operation::barrier;
   CallKind kind = CallKind::blocking;
   Datatype type{};
-  std::size_t bytes = 0;  ///< as Cell::bytes
+  std::size_t bytes = 0;           ///< as Cell::bytes
+  std::optional<ReduceKind> op{};  ///< empty: combination_for(type)
+  int root = 0;
 };
 
 /// The calls to measure. Sizes are those in `sizes`, or else `smallest` and its multiples by powers of `factor`.
@@ -50,5 +53,7 @@ struct Scope {
 
 /// A reduction that is defined for a type: sum, else minloc, else lor.
 [[nodiscard]] ReduceKind combination_for(Datatype type);
+/// The reduction of a target.
+[[nodiscard]] inline ReduceKind op_of(const Target& target) { return target.op.value_or(combination_for(target.type)); }
 
 }  // namespace tutti::detail::tuning

@@ -2,6 +2,7 @@
 #include "tools/trial.hpp"
 
 #include <tutti/tutti.hpp>
+#include <utility>
 
 namespace tutti::detail::tuning {
 namespace {
@@ -22,9 +23,8 @@ Request by_kind(CallKind kind, const Blocking& blocking, const Nonblocking& nonb
 TrialMemory::TrialMemory(const Target& target, int ranks)
     : input_(buffer_bytes(target, ranks), filling), output_(buffer_bytes(target, ranks), filling) {}
 
-Trial::Trial(const Communicator& comm, const Target& target, TrialMemory& memory, const std::string& algorithm)
-    : comm_(comm), target_(target) {
-  options_.algorithm = algorithm;
+Trial::Trial(const Communicator& comm, const Target& target, TrialMemory& memory, Options options)
+    : comm_(comm), target_(target), options_(std::move(options)) {
   options_.memory = MemoryKind::host;
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t count = target.bytes / target.type.size();
@@ -53,8 +53,8 @@ void Trial::run() {
 }
 
 Request Trial::call(CallKind kind) {
-  const ReduceOp op{combination_for(target_.type)};
-  constexpr int root = 0;
+  const ReduceOp op{op_of(target_)};
+  const int root = target_.root;
 #define TUTTI_TRIAL(operation, ...)                                                                                   \
   case Operation::operation:                                                                                          \
     return by_kind(                                                                                                   \

@@ -26,8 +26,9 @@ class TrialMemory {
 /// Runs a target by one candidate, through the public interface.
 class Trial {
  public:
-  /// Collective for persistent calls. The communicator and the memory must outlive the trial.
-  Trial(const Communicator& comm, const Target& target, TrialMemory& memory, const std::string& algorithm);
+  /// options: all but the memory, which is the host's. Collective for persistent calls. The communicator and the memory
+  /// must outlive the trial.
+  Trial(const Communicator& comm, const Target& target, TrialMemory& memory, Options options);
 
   /// Makes one call, from start to end. Collective.
   void run();

@@ -430,9 +430,10 @@ def draw(value):
     return str(kind(value, f"{value['call']['text']}: {value['chosen']}").drawing)
 
 
-def main():
+def main(drawn=draw):
+    """Draws the JSON of the standard input by that function."""
     try:
-        text = draw(json.loads(sys.stdin.buffer.read()))
+        text = drawn(json.loads(sys.stdin.buffer.read()))
     except (Problem, ValueError) as problem:
         print(f"tutti: {problem}", file=sys.stderr)
         return 1

@@ -27,7 +27,8 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::s
       plan_(std::move(plan)),
       binding_(std::move(binding)),
       tag_(tag),
-      unit_(plan_->signature.type.size()) {
+      unit_(plan_->signature.type.size()),
+      moments_(RoundMoments::of(this->comm())) {
   if (!plan_->algorithm->tells_counts) make_schedule({});
   comm().need_messages();
 }
@@ -87,6 +88,7 @@ bool ScheduleExecution::begin() {
   if (!schedule_) make_schedule(tell_counts());
   prepare_input();
   round_ = 0;
+  if (moments_ != nullptr) moments_->begin();
   if (schedule_->rounds.empty()) {
     finish_result();
     return true;
@@ -108,6 +110,7 @@ bool ScheduleExecution::step() {
       if (!test_request(requests_[next_], status, "MPI_Test")) return false;
     }
     do_locals();
+    if (moments_ != nullptr) moments_->end_round();
     if (++round_ == schedule_->rounds.size()) {
       requests_.clear();
       finish_result();

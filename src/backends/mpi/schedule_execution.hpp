@@ -9,6 +9,7 @@
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
+#include "call/round_moments.hpp"
 #include "call/scratch.hpp"
 #include "operation/shape.hpp"
 
@@ -54,6 +55,7 @@ class ScheduleExecution final : public Execution {
   ScratchPool::Block input_copy_;
   ScratchPool::Block scratch_;
   std::size_t round_ = 0;
+  RoundMoments* const moments_;        ///< null: nobody asks for them
   bool posted_ = false;                ///< the first round; before, the communicator for it may still be coming
   std::vector<MPI_Request> requests_;  ///< requests of the round; all before next_ are complete
   std::size_t next_ = 0;

@@ -151,6 +151,58 @@ def explain(runner):
     runner.refused(["explain", "allreduce", "--table", __file__], "command.py")
 
 
+def check_measured(value, ranks, has_rounds):
+    """Rounds of the plan, one after the other, inside the call of their rank."""
+    name, measured = f"{value['call']['text']}: {value['chosen']}", value["measured"]
+    expect(f"{name}: {len(measured['ranks'])} ranks", len(measured["ranks"]) == ranks)
+    expect(f"{name}: {measured['repeats']} calls", measured["repeats"] == 5)
+    for number, rank in enumerate(measured["ranks"]):
+        parts = rank["rounds"]
+        expect(f"{name}: rank {number} begins and ends: {rank}", 0 <= rank["begin"] < rank["end"])
+        expect(f"{name}: rounds of rank {number}: {parts}", bool(parts) == has_rounds)
+        expect(f"{name}: each takes time: {parts}",
+               all(one["seconds"] > 0 and one["predicted_seconds"] >= 0 for one in parts))
+        expect(f"{name}: a prediction: {parts}", not parts or sum(one["predicted_seconds"] for one in parts) > 0)
+        expect(f"{name}: one after the other: {parts}",
+               all(abs(one["begin"] + one["seconds"] - after["begin"]) < 1e-12 for one, after in zip(parts, parts[1:])))
+        inside = sum(one["seconds"] for one in parts)
+        expect(f"{name}: {inside} in {rank}", inside <= rank["end"] - rank["begin"] + 1e-12)
+        expect(f"{name}: after the begin: {rank}", all(one["begin"] >= rank["begin"] for one in parts))
+    if has_rounds:
+        expect(f"{name}: the rounds of the schedule",
+               len(measured["ranks"][value["rank"]]["rounds"]) == len(value["schedule"]["rounds"]))
+    expect(f"{name}: the call lasts", 0 < measured["seconds"] < 10)
+
+
+def measure(runner):
+    """The rounds of calls of each kind, on one node and on two."""
+    call = ["--measure", "--repeats", "5", "--json"]
+    for ranks, words, has_rounds in (
+            (2, ["allreduce", "--bytes", "1KiB", "--algorithm", "shm:slots"], False),
+            (3, ["bcast", "--algorithm", "binomial", "--root", "2", "--kind", "nonblocking", "--rank", "1"], True),
+            (3, ["reduce", "--algorithm", "direct", "--op", "max", "--type", "int32", "--kind", "persistent"], True),
+            (4, ["alltoallv", "--bytes", "4KiB", "--algorithm", "pairwise"], True)):
+        check_measured(runner.json("explain", *words, *call, ranks=ranks), ranks, has_rounds)
+    # MPICH can split one machine into two nodes; other libraries show one.
+    value = runner.json("explain", "allreduce", "--bytes", "4KiB", "--algorithm", "hierarchical", *call, ranks=4,
+                        MPIR_CVAR_NUM_CLIQUES="2")
+    check_measured(value, 4, True)
+    if value["machine"]["shm_on_nodes"]:
+        expect(f"an exchange on the node: {value['schedule']}", "exchange" in value["schedule"]["rounds"][0])
+    path = os.path.join(runner.folder, "rounds.svg")
+    shown = runner.text("explain", "allreduce", "--algorithm", "ring", "--measure", "--svg", path, ranks=2)
+    expect(f"a row for each round:\n{shown}", len(re.findall(r"^[01] +[01] +[\d.]+ [um]?s +", shown, re.M)) == 4)
+    expect(f"repeats:\n{shown}", "median of 25 calls; one machine, one clock" in shown)
+    words = [one.text for one in xml.etree.ElementTree.parse(path).getroot().iter(SVG + "text")]
+    expect(f"{words}", "rank 1" in words and "measured rounds" in words)
+    runner.refused(["explain", "allreduce", "--measure", "--op", "user"], "pass another --op", ranks=2)
+    runner.refused(["explain", "allreduce", "--measure"], "mpiexec")
+    runner.refused(["explain", "allreduce", "--repeats", "3"], "--measure")
+    runner.refused(["explain", "--backends", "--measure"], "mpiexec")
+    runner.refused(["explain", "allreduce", "--measure", "--memory", "device"], "host memory")
+    runner.refused(["explain", "allreduce", "--measure", "--ranks", "4"], "omit --ranks")
+
+
 def drawings(runner):
     words = runner.drawing("explain", "allreduce", "--bytes", "1MiB", "--ranks", "8", "--algorithm", "ring")
     expect(f"{words}", "rank 7" in words and "round 13" in words and words.count("8 × 128 KiB") == 14)
@@ -419,7 +471,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--machine", required=True)
-    parser.add_argument("case", choices=["usage", "assumptions", "topo", "explain", "drawings", "backends", "jobs", "regret", "links",
+    parser.add_argument("case", choices=["usage", "assumptions", "topo", "explain", "measure", "drawings", "backends", "jobs", "regret", "links",
                                          "info", "launcher", "summary", "doctor", "doctor_findings",
                                          "doctor_room"])
     args = parser.parse_args()

@@ -10,6 +10,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "miniapps" / "common" / "show"))
 import draw  # noqa: E402
+import rounds  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 Box = collections.namedtuple("Box", "words left top right bottom")
@@ -109,6 +110,27 @@ def check_protocol(value, _):
         expect(f"{name}: step {i + 1}", seen.words[f"{i + 1}  {words}"] == 1)
 
 
+def check_measured(value, _):
+    seen = Seen(rounds.rounds(value))
+    ranks = value["measured"]["ranks"]
+    name = f"measured {value['chosen']}"
+    expect(f"{name}: {seen.faults[:3]}", not seen.faults)
+    bars = collections.Counter(words.split(":")[0] for words, _ in seen.cells if "measured" in words or "predicted" in words)
+    told = collections.Counter(f"rank {rank}, round {i}, {what}" for rank, one in enumerate(ranks)
+                               for i in range(len(one["rounds"])) for what in ("measured", "predicted"))
+    expect(f"{name}: a bar for each round: {bars}", bars == told)
+    expect(f"{name}: its length: {seen.cells}",
+           all(words.endswith(": 3 µs") for words, _ in seen.cells if ", measured" in words))
+    expect(f"{name}: a row for each rank", all(seen.words[f"rank {rank}"] == 1 for rank in range(len(ranks))))
+    expect(f"{name}: neighbours have two colours", len({colour for words, colour in seen.cells if ", measured" in words})
+           == (2 if told else 0))
+    try:
+        rounds.rounds({key: part for key, part in value.items() if key != "measured"})
+        expect("no drawing of rounds that were not measured", False)
+    except draw.Problem as problem:
+        expect(f"{problem}", "--measure" in str(problem))
+
+
 def check_topo(value, _):
     seen, name = see(value)
     expect("the diagonal, and the legend", seen.words["X"] == len(value["elements"]) + 1)
@@ -189,10 +211,11 @@ def main():
     counts = collections.Counter()
     for line in sys.stdin:
         value = json.loads(line)
-        kind = "topo" if "matrix" in value else "schedule" if "schedules" in value else "protocol"
+        kind = "measured" if "measured" in value else "topo" if "matrix" in value else "schedule" if "schedules" in value else "protocol"
         counts[kind] += 1
         globals()["check_" + kind](value, counts)
-    expect(f"{counts}", counts["schedule"] > 100 and counts["protocol"] > 40 and counts["times"] > 3 and counts["sizes"])
+    expect(f"{counts}", counts["schedule"] > 100 and counts["protocol"] > 40 and counts["times"] > 3 and counts["sizes"] and
+           counts["measured"] == 2)
     return 0
 
 

@@ -51,6 +51,20 @@ void add_answer(std::string& lines, const std::string& operation, const std::str
   add_line(lines, answer_json(answer(what.make()), true));
 }
 
+/// As if each round had taken 3 us on every rank.
+void add_measured_answer(std::string& lines, const std::string& algorithm) {
+  Answer found = answer(ask("allreduce", "4KiB", algorithm).make());
+  MeasuredCall measured{.repeats = 5, .seconds = 25e-6, .clocks = "one machine, one clock", .ranks = {}};
+  const std::size_t rounds = found.plan->algorithm != nullptr ? 6 : 0;
+  for (int rank = 0; rank < 4; ++rank) {
+    RankTimes times{.begin = 1e-6 * rank, .first = 4e-6, .ends = {}, .end = 25e-6};
+    for (std::size_t i = 1; i <= rounds; ++i) times.ends.push_back(times.first + 3e-6 * static_cast<double>(i));
+    measured.ranks.push_back(std::move(times));
+  }
+  add_measured(found, std::move(measured));
+  add_line(lines, answer_json(found));
+}
+
 std::string every_drawing() {
   std::string lines;
   add_line(lines, topo_json(machine()));
@@ -63,6 +77,7 @@ std::string every_drawing() {
       if (candidate.nameable && candidate.name.starts_with("shm:")) add_answer(lines, name, candidate.name, 9, 1);
   }
   for (const char* algorithm : {"ring", "hierarchical"}) add_answer(lines, "allreduce", algorithm, 8, 2);
+  for (const char* algorithm : {"ring", "shm:slots"}) add_measured_answer(lines, algorithm);
   return lines;
 }
 
