@@ -10,6 +10,7 @@
 #include <tutti/reduce_op.hpp>
 
 #include "diagnosis/format.hpp"
+#include "operation/binding.hpp"
 #include "operation/signature.hpp"
 
 namespace tutti::detail {
@@ -59,6 +60,7 @@ class Repeats {
     CallArguments arguments{};
     std::shared_ptr<const Plan> plan{};  ///< null: the place is free
     flight::Facts facts{};               ///< but its sequence
+    Binding binding{};                   ///< but its addresses; keeps its lists
     std::ptrdiff_t own = 0;              ///< in place: the place of this rank's block in the other buffer, in bytes
     bool has_input = false;              ///< this rank's input means something
     bool has_output = false;
@@ -81,13 +83,12 @@ class Repeats {
 
   /// Null if there is none. Valid until the next call, or as long as it is held.
   [[nodiscard]] const Entry* find(const CallArguments& arguments) const noexcept {
-    if (!recent_ || is_stale_) return nullptr;
-    const std::size_t place = place_of(arguments);
-    for (const std::size_t at : {place, place ^ 1U}) {
-      const Entry& entry = (*recent_)[at];
-      if (entry.plan && entry.arguments == arguments) return &entry;
-    }
-    return nullptr;
+    return find_if(arguments, [](const Entry&) { return true; });
+  }
+  /// The same of a call with counts. Apart, so that others do not pay for it.
+  [[gnu::noinline, nodiscard]] const Entry* find(const CallArguments& arguments,
+                                                 const BlockLists& lists) const noexcept {
+    return find_if(arguments, [&lists](const Entry& entry) { return lists == entry.binding; });
   }
   /// Returns true if the call should be kept: if one of its two places is free, else every eighth time only, so that
   /// programs with many different calls do not replace entries all the time.
@@ -101,7 +102,8 @@ class Repeats {
   void keep(Entry&& entry) {
     const std::size_t place = place_of(entry.arguments);
     std::array<Entry, places>& all = *recent_;
-    if (all[place].plan && !(all[place].arguments == entry.arguments)) all[place ^ 1U] = std::move(all[place]);
+    const bool is_same = all[place].arguments == entry.arguments && all[place].binding == entry.binding;
+    if (all[place].plan && !is_same) all[place ^ 1U] = std::move(all[place]);
     all[place] = std::move(entry);
   }
   /// Forgets all calls, the one that is held at its end.
@@ -111,6 +113,16 @@ class Repeats {
   }
 
  private:
+  template <typename Same>
+  [[nodiscard]] const Entry* find_if(const CallArguments& arguments, const Same& same) const noexcept {
+    if (!recent_ || is_stale_) return nullptr;
+    const std::size_t place = place_of(arguments);
+    for (const std::size_t at : {place, place ^ 1U}) {
+      const Entry& entry = (*recent_)[at];
+      if (entry.plan && entry.arguments == arguments && same(entry)) return &entry;
+    }
+    return nullptr;
+  }
   static constexpr std::size_t places = 32;
   [[nodiscard]] static std::size_t place_of(const CallArguments& a) noexcept {
     const std::uint64_t words = a.marks + a.send_count + a.recv_count + static_cast<std::uint64_t>(a.root) * 7;

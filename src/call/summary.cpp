@@ -30,7 +30,7 @@ const char* kind_text(CallKind kind) {
   return kind == CallKind::blocking ? "blocking" : kind == CallKind::nonblocking ? "nonblocking" : "persistent";
 }
 
-std::uint64_t sum(const std::vector<std::size_t>& counts) {
+std::uint64_t sum(std::span<const std::size_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 

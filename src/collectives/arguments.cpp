@@ -48,10 +48,6 @@ void Arguments::refuse_op(ReduceKind kind) const {
                      reduce_op_name(kind), datatype_name(call_.signature.type.kind())));
 }
 
-std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
-  return or_break([&] { return std::vector<std::size_t>(counts.begin(), counts.end()); });
-}
-
 void Arguments::set_declared_memory() {
   if (is_of_device(declared_)) call_.signature.memory = MemoryClass::device;
 }

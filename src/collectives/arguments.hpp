@@ -83,8 +83,6 @@ class Arguments {
       refuse(argument, problem);
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const;
-  /// A copy for the binding.
-  [[nodiscard]] std::vector<std::size_t> copy_of(Counts counts) const;
   void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
     if (count != expected) [[unlikely]]
       refuse_count(count, expected, name, why);

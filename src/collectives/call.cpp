@@ -28,7 +28,8 @@
 namespace tutti::detail {
 namespace {
 
-void complete_signature(Signature& signature, CallKind kind, const Context& comm, const Options& options) {
+void complete(CheckedCall& call, CallKind kind, const Context& comm, const Options& options) {
+  Signature& signature = call.signature;
   signature.kind = kind;
   signature.reproducible = options.reproducible || comm.options.reproducible;
   signature.has_timeout = options.timeout.count() > 0 || comm.options.timeout.count() > 0;
@@ -37,6 +38,8 @@ void complete_signature(Signature& signature, CallKind kind, const Context& comm
       options.algorithm.empty() ? tuning::override_for(signature.operation) : std::string_view(options.algorithm);
   if (!named.empty()) [[unlikely]]
     signature.algorithm = named;
+  // Work on a stream may go on after a blocking call.
+  if (kind != CallKind::blocking || signature.memory == MemoryClass::device) call.binding.keep_lists();
 }
 
 [[noreturn]] void refuse_capture(const Context& comm, const Signature& signature, std::string_view why) {
@@ -270,7 +273,7 @@ void run_packed(const Communicator& comm, CheckedCall&& call, const Options& opt
 std::shared_ptr<Execution> make_call(const Communicator& communicator, CheckedCall&& call, CallKind kind,
                                      const Options& options) {
   const ContextPtr& comm = communicator.state();
-  complete_signature(call.signature, kind, *comm, options);
+  complete(call, kind, *comm, options);
   CallOptions own = call_options(*comm, options);
   std::optional<Watch> watch;
   if (comm->check != nullptr) [[unlikely]]
@@ -286,7 +289,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, CheckedCa
 }
 
 void run_call(const ContextPtr& comm, CheckedCall&& call, const Options& options, const Repeatable* made) {
-  complete_signature(call.signature, CallKind::blocking, *comm, options);
+  complete(call, CallKind::blocking, *comm, options);
   CallOptions own = call_options(*comm, options);
   if (comm->check != nullptr) [[unlikely]]
     check_blocking(*comm, call, options, own);
@@ -303,7 +306,7 @@ Request start_call(const Communicator& communicator, CheckedCall&& call, const O
   const ContextPtr& comm = communicator.state();
   if (call.packing || comm->check != nullptr || comm->flight.has_checksums()) [[unlikely]]
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
-  complete_signature(call.signature, CallKind::nonblocking, *comm, options);
+  complete(call, CallKind::nonblocking, *comm, options);
   CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, own);
   refuse_stalling(*comm, *plan);

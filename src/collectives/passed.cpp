@@ -59,9 +59,10 @@ class CallCheck {
 
   CheckedCall make() && {
     take_mpi_in_place(passed_.send, passed_.recv);
-    const PassedBuffer<ConstBuffer> send{passed_.send, words_of_send, row_.given, passed_.send_counts,
-                                         passed_.send_displs};
-    const PassedBuffer<Buffer> recv{passed_.recv, words_of_recv, row_.taken, passed_.recv_counts, passed_.recv_displs};
+    const PassedBuffer<ConstBuffer> send{passed_.send, words_of_send, row_.given, passed_.lists.send_counts,
+                                         passed_.lists.send_displs};
+    const PassedBuffer<Buffer> recv{passed_.recv, words_of_recv, row_.taken, passed_.lists.recv_counts,
+                                    passed_.lists.recv_displs};
     if (row_.in_place == InPlaceSide::send)
       check(send, recv);
     else
@@ -89,7 +90,7 @@ class CallCheck {
   [[nodiscard]] bool combines() const { return row_.combines(); }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(args_.rank()); }
   [[nodiscard]] std::size_t sum_of_counts() const {
-    return std::accumulate(passed_.recv_counts.begin(), passed_.recv_counts.end(), std::size_t{0});
+    return std::accumulate(passed_.lists.recv_counts.begin(), passed_.lists.recv_counts.end(), std::size_t{0});
   }
   /// Returns true if the part is one block of the holder, this rank's own.
   template <typename Part, typename Holder>
@@ -151,7 +152,7 @@ void CallCheck::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>
   args_.set_type(has_root && !is_in_place ? part.buffer.type : holder.buffer.type);
   if (passed_.op != nullptr) args_.set_op(*passed_.op, row_.combined == Combined::all);
   if (has_holder() && holder.kind == BlockKind::counted) check_list(holder);
-  if (combines() && row_.has_counts()) args_.require_counts(passed_.recv_counts, "recv_counts");
+  if (combines() && row_.has_counts()) args_.require_counts(passed_.lists.recv_counts, "recv_counts");
   if (has_shared_counts(passed_.operation)) args_.set_count(sum_of_counts());
   if (is_in_place)
     check_in_place(part, holder);
@@ -194,7 +195,7 @@ void CallCheck::check_lengths(const PassedBuffer<Part>& part, const PassedBuffer
   const std::size_t held = holder.buffer.count;
   if (combines() && row_.has_counts()) {
     args_.require_count(given, call_.signature.count, "send", "the sum of recv_counts");
-    args_.require_count(held, passed_.recv_counts[rank()], "recv", "recv_counts[rank]");
+    args_.require_count(held, passed_.lists.recv_counts[rank()], "recv", "recv_counts[rank]");
   } else if (part.kind == BlockKind::counted) {
     check_list(part);
   } else if (part.kind == BlockKind::own) {
@@ -235,24 +236,17 @@ void CallCheck::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
   args_.set_count(side.buffer.count / args_.size());
 }
 
-/// Copies the counts of a call that has them.
+/// The counts of a call that has them.
 void CallCheck::bind_counts() {
   if (!row_.has_counts()) return;
   Binding& binding = call_.binding;
   if (row_.given == BlockKind::own)
-    binding.send_count = has_holder() ? passed_.recv_counts[rank()] : passed_.send.count;
+    binding.send_count = has_holder() ? passed_.lists.recv_counts[rank()] : passed_.send.count;
   if (row_.taken == BlockKind::own) {
-    const Counts counts = combines() ? passed_.recv_counts : passed_.send_counts;
+    const Counts counts = combines() ? passed_.lists.recv_counts : passed_.lists.send_counts;
     binding.recv_count = has_holder() ? counts[rank()] : passed_.recv.count;
   }
-  if (has_holder() && (combines() || row_.taken == BlockKind::counted)) {
-    binding.recv_counts = args_.copy_of(passed_.recv_counts);
-    binding.recv_displs = args_.copy_of(passed_.recv_displs);
-  }
-  if (!has_holder() || combines() || row_.given != BlockKind::counted) return;
-  const bool is_as_received = binding.in_place && row_.taken == BlockKind::counted;
-  binding.send_counts = args_.copy_of(is_as_received ? passed_.recv_counts : passed_.send_counts);
-  binding.send_displs = args_.copy_of(is_as_received ? passed_.recv_displs : passed_.send_displs);
+  static_cast<BlockLists&>(binding) = passed_.lists;
 }
 
 }  // namespace

@@ -20,10 +20,7 @@ struct Passed {
   const Options& options;
   int root = 0;
   const ReduceOp* op = nullptr;
-  Counts send_counts{};
-  Counts send_displs{};
-  Counts recv_counts{};
-  Counts recv_displs{};
+  BlockLists lists{};  ///< as they are significant on this rank
 };
 
 /// Checks the arguments of a collective that has two buffers, by its row, and makes the call of them. Throws an Error

@@ -28,6 +28,9 @@ bool is_address(const void* address, std::size_t count) {
   return address != MPI_IN_PLACE && (address != nullptr || count == 0);
 }
 
+/// Apart, so that calls without counts do not pay for it.
+[[gnu::noinline]] void take_lists(Binding& binding, const Binding& kept) { binding = kept; }
+
 std::ptrdiff_t distance(const void* from, const void* to) {
   return static_cast<const std::byte*>(to) - static_cast<const std::byte*>(from);
 }
@@ -50,7 +53,9 @@ bool Repeatable::may_be_repeated(const Context& comm, const CheckedCall& call, c
 }
 
 Repeats::Entry Repeatable::entry_of(const CheckedCall& call, const PlanPtr& plan, const flight::Note& note) const {
-  Repeats::Entry entry{.arguments = arguments_, .plan = plan};
+  Repeats::Entry entry{.arguments = arguments_, .plan = plan, .binding = call.binding};
+  entry.binding.keep_lists();
+  entry.binding.input = entry.binding.output = nullptr;
   if (note.recorder != nullptr) entry.facts = note.recorder->facts_of(note.number);
   entry.has_input = !send_in_place_ && call.binding.input != nullptr;
   entry.has_output = !recv_in_place_ && call.binding.output != nullptr;
@@ -86,6 +91,8 @@ bool Repeatable::fits(const Repeats::Entry& entry) const {
 
 Binding Repeatable::bind(const Repeats::Entry& entry) const {
   Binding binding;
+  if (lists_ != nullptr) [[unlikely]]
+    take_lists(binding, entry.binding);
   binding.op = op_;
   binding.in_place = send_in_place_ || recv_in_place_;
   if (entry.has_input) binding.input = send_;
@@ -98,7 +105,8 @@ Binding Repeatable::bind(const Repeats::Entry& entry) const {
 
 // Calls in which all ranks meet judge the heats that wait.
 const Repeats::Entry* Repeatable::found_in(const Context& comm) const {
-  const Repeats::Entry* entry = comm.repeats.find(arguments_);
+  const Repeats& repeats = comm.repeats;
+  const Repeats::Entry* entry = lists_ == nullptr ? repeats.find(arguments_) : repeats.find(arguments_, *lists_);
   if (entry == nullptr || !is_plain() || !comm.is_usable() || !fits(*entry)) return nullptr;
   return !comm.trials.has_waiting() || !synchronises(entry->plan->signature) ? entry : nullptr;
 }

@@ -17,13 +17,14 @@ namespace tutti::detail {
 class Repeatable {
  public:
   Repeatable(Operation operation, CallKind kind, const ConstBuffer& send, const Buffer& recv, const Options& options,
-             const ReduceOp& op = sum, int root = 0)
+             const ReduceOp& op = sum, int root = 0, const BlockLists* lists = nullptr)
       : arguments_(operation, kind, send, recv, options.memory, op.kind(), root),
         send_in_place_(send.is_in_place),
         recv_in_place_(recv.is_in_place),
         has_layout_(send.layout || recv.layout),
         send_(send.data),
         recv_(recv.data),
+        lists_(lists),
         op_(op),
         options_(options) {}
 
@@ -50,6 +51,7 @@ class Repeatable {
   bool has_layout_;
   const void* send_;
   void* recv_;
+  const BlockLists* lists_;  ///< of a call with counts, as they are significant on this rank; else null
   const ReduceOp& op_;
   const Options& options_;
 };

@@ -87,7 +87,7 @@ void write_block_sizes(const Signature& s, const Binding& binding, std::span<std
   const auto put = [unit](std::uint64_t count) { return count * unit; };
   std::fill(given.begin(), given.end(), 0);
   std::fill(taken.begin(), taken.end(), 0);
-  const auto put_all = [&](const std::vector<std::size_t>& counts, std::span<std::uint64_t> sizes) {
+  const auto put_all = [&](std::span<const std::size_t> counts, std::span<std::uint64_t> sizes) {
     std::transform(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(std::min(counts.size(), sizes.size())),
                    sizes.begin(), put);
   };

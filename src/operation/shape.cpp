@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
+#include <span>
 
 namespace tutti::detail {
 namespace {
 
-std::size_t end_of(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& displs) {
+std::size_t end_of(std::span<const std::size_t> counts, std::span<const std::size_t> displs) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] > 0) end = std::max(end, displs[i] + counts[i]);

@@ -129,7 +129,7 @@ struct NativeCall {
 };
 
 template <typename Integer>
-std::vector<Integer> scaled(const std::vector<std::size_t>& from, std::size_t unit) {
+std::vector<Integer> scaled(std::span<const std::size_t> from, std::size_t unit) {
   std::vector<Integer> to;
   to.reserve(from.size());
   for (const std::size_t value : from) to.push_back(static_cast<Integer>(value * unit));
@@ -150,19 +150,12 @@ ScratchPool::Block copy_in_place(Context& comm, const Signature& signature, Bind
   if (!is_exchange || !binding.in_place) return {};
   const std::size_t unit = signature.type.size();
   const bool even = signature.operation == Operation::alltoall;
-  const std::size_t total =
-      even ? signature.count * static_cast<std::size_t>(comm.size)
-           : std::accumulate(binding.send_counts.begin(), binding.send_counts.end(), std::size_t{0});
+  const std::size_t total = even ? signature.count * static_cast<std::size_t>(comm.size) : binding.send_copy();
   ScratchPool::Block copy = comm.scratch.acquire(total * unit);
-  const auto* from = static_cast<const std::byte*>(binding.input);
-  if (even && total > 0) std::memcpy(copy.data(), from, total * unit);
-  std::size_t position = 0;
-  for (std::size_t r = 0; r < binding.send_counts.size(); ++r) {
-    const std::size_t count = binding.send_counts[r];
-    if (count > 0) std::memcpy(copy.data() + position * unit, from + binding.send_displs[r] * unit, count * unit);
-    binding.send_displs[r] = position;
-    position += count;
-  }
+  if (!even)
+    binding.copy_sent(unit, copy.data());
+  else if (total > 0)
+    std::memcpy(copy.data(), binding.input, total * unit);
   binding.input = copy.data();
   binding.in_place = false;
   return copy;

@@ -2,6 +2,8 @@
 #include "backends/staged/pieces.hpp"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "core/arithmetic.hpp"
 #include "operation/shape.hpp"
@@ -32,7 +34,7 @@ class Side {
   }
 
   /// Blocks at arbitrary positions, and their positions in the host's copy.
-  std::vector<std::size_t> add_blocks(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& displs) {
+  std::vector<std::size_t> add_blocks(std::span<const std::size_t> counts, std::span<const std::size_t> displs) {
     std::vector<std::size_t> packed(counts.size());
     for (std::size_t i = 0; i < counts.size(); ++i) {
       packed[i] = bytes_ / unit_;
@@ -71,14 +73,19 @@ void stage_varying(Staging& staging, const Shape& shape, const Binding& binding,
   Side out(staging.out, staging.out_bytes, unit);
   const auto whole = [](Side& side, std::size_t count) { side.add_range({0, count}, count, 1); };
   const OperationTraits& row = traits_of(shape.operation());
+  std::vector<std::size_t> send_displs;
+  std::vector<std::size_t> recv_displs;
   if (row.given == BlockKind::counted && !row.combines())
-    staging.host.send_displs = in.add_blocks(binding.send_counts, binding.send_displs);
+    send_displs = in.add_blocks(binding.send_counts, binding.send_displs);
   else
     whole(in, shape.input_end());
   if (row.taken == BlockKind::counted)
-    staging.host.recv_displs = out.add_blocks(binding.recv_counts, binding.recv_displs);
+    recv_displs = out.add_blocks(binding.recv_counts, binding.recv_displs);
   else
     whole(out, row.combines() ? shape.part(shape.rank()).count : binding.recv_count);
+  staging.host.send_displs = send_displs;
+  staging.host.recv_displs = recv_displs;
+  staging.host.kept = staging.host.copy();
 }
 
 }  // namespace

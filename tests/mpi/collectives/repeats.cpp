@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that repeat one before are made by its plan, without its checks: their addresses and options still count. Runs
 // without trials, because calls on trial are not repeated so.
+#include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,30 @@ using detail::CallArguments;
 
 constexpr int repetitions = 40;
 
+/// Blocks, with a gap of an element behind each.
+struct Lists {
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> displs;
+
+  void place(bool is_upward) {
+    displs.resize(counts.size());
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      const std::size_t i = is_upward ? k : counts.size() - 1 - k;
+      displs[i] = next;
+      next += counts[i] + 1;
+    }
+  }
+  [[nodiscard]] std::size_t end() const {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0}) + counts.size();
+  }
+  /// Makes them those of no call.
+  void scribble() {
+    std::fill(counts.begin(), counts.end(), 0);
+    std::fill(displs.begin(), displs.end(), 0);
+  }
+};
+
 class Repeats : public ::testing::Test {
  protected:
   [[nodiscard]] int size() const { return comm_.size(); }
@@ -31,9 +57,28 @@ class Repeats : public ::testing::Test {
     return all;
   }
   [[nodiscard]] bool knows(Operation operation, const ConstBuffer& send, const Buffer& recv,
-                           detail::CallKind kind = detail::CallKind::blocking) const {
-    return comm_.state()->repeats.find({operation, kind, send, recv, MemoryKind::detect, ReduceKind::sum, 0}) !=
+                           detail::CallKind kind = detail::CallKind::blocking,
+                           const detail::BlockLists& lists = {}) const {
+    return comm_.state()->repeats.find({operation, kind, send, recv, MemoryKind::detect, ReduceKind::sum, 0}, lists) !=
            nullptr;
+  }
+  /// The elements that two ranks give each other in the i-th call. Each rank's sum is the same in all calls.
+  [[nodiscard]] std::size_t between(int a, int b, int i) const {
+    return 1 + static_cast<std::size_t>((a + b + i) % size());
+  }
+  [[nodiscard]] Lists lists_of(int rank, int i) const {
+    Lists lists;
+    for (int r = 0; r < size(); ++r) lists.counts.push_back(between(rank, r, i));
+    lists.place(i % 2 == 0);
+    return lists;
+  }
+  /// Blocks in which rank `rank` has the same number in all elements for each other rank.
+  [[nodiscard]] std::vector<int> blocks_of(const Lists& lists, const std::function<int(int)>& number) const {
+    std::vector<int> blocks(lists.end(), -1);
+    for (std::size_t r = 0; r < ranks(); ++r)
+      std::fill_n(blocks.begin() + static_cast<std::ptrdiff_t>(lists.displs[r]), lists.counts[r],
+                  number(static_cast<int>(r)));
+    return blocks;
   }
   static void expect_error(std::string_view part, const std::function<void()>& call) {
     std::string said = "no error";
@@ -163,6 +208,78 @@ TEST_F(Repeats, AreKept) {
   EXPECT_FALSE(knows(Operation::scan, send, recv));
   comm_.state()->forget_plans();
   EXPECT_FALSE(knows(Operation::exscan, send, recv));
+}
+
+// The lists of two calls differ where all other arguments are equal; a program may change its lists after a call.
+TEST_F(Repeats, OfCountsAreOfTheSameLists) {
+  const int me = comm_.rank();
+  for (int i = 0; i < repetitions; ++i) {
+    Lists lists = lists_of(me, i);
+    const std::vector<int> given = blocks_of(lists, [&](int to) { return mine(i) + 7 * to; });
+    const std::vector<int> expected = blocks_of(lists, [&](int from) { return value(from, i) + 7 * me; });
+    std::vector<int> got(lists.end(), -1);
+    alltoallv(comm_, given, lists.counts, lists.displs, got, lists.counts, lists.displs);
+    ASSERT_EQ(got, expected) << i;
+    got = given;
+    alltoallv(comm_, in_place, {}, {}, got, lists.counts, lists.displs);
+    ASSERT_EQ(got, expected) << i;
+    got.assign(lists.end(), -1);
+    scatterv(comm_, given, lists.counts, lists.displs, std::span(got).first(between(0, me, i)), 0);
+    ASSERT_EQ(got[0], value(0, i) + 7 * me) << i;
+    got.assign(lists.end(), -1);
+    gatherv(comm_, std::span(given).subspan(lists.displs[0], lists.counts[0]), got, lists.counts, lists.displs, 0);
+    if (is_root(0)) {
+      ASSERT_EQ(got, expected) << i;
+    }
+    lists.scribble();
+  }
+}
+
+TEST_F(Repeats, OfCountsThatAllRanksKnowAreOfTheSameLists) {
+  for (int i = 0; i < repetitions; ++i) {
+    Lists lists = lists_of(0, i);
+    const std::size_t own = lists.counts[static_cast<std::size_t>(comm_.rank())];
+    const std::vector<int> given(own, mine(i));
+    std::vector<int> got(lists.end(), -1);
+    allgatherv(comm_, given, got, lists.counts, lists.displs);
+    ASSERT_EQ(got, blocks_of(lists, [&](int from) { return value(from, i); })) << i;
+    const std::vector<int> all(lists.end() - ranks(), mine(i));
+    std::vector<int> part(own, -1);
+    reduce_scatter(comm_, all, part, lists.counts, sum);
+    ASSERT_EQ(part, std::vector<int>(own, sum_of_all(i))) << i;
+    lists.scribble();
+  }
+}
+
+// Their lists may end before they do.
+TEST_F(Repeats, OfCountsMayBeNonblocking) {
+  constexpr std::size_t length = 9000;  // more than a start can move alone
+  for (int i = 0; i < repetitions; ++i) {
+    Lists lists = lists_of(comm_.rank(), i);
+    for (std::size_t& count : lists.counts) count *= length;
+    lists.place(i % 2 == 0);
+    const std::vector<int> given = blocks_of(lists, [&](int to) { return mine(i) + 7 * to; });
+    const std::vector<int> expected = blocks_of(lists, [&](int from) { return value(from, i) + 7 * comm_.rank(); });
+    std::vector<int> got(lists.end(), -1);
+    Request request = ialltoallv(comm_, given, lists.counts, lists.displs, got, lists.counts, lists.displs);
+    lists.scribble();
+    request.wait();
+    ASSERT_EQ(got, expected) << i;
+  }
+}
+
+TEST_F(Repeats, OfCountsAreKept) {
+  Lists lists = lists_of(comm_.rank(), 0);
+  const std::vector<int> given(lists.end());
+  std::vector<int> got(lists.end());
+  const auto knows_lists = [&](const Lists& of) {
+    const detail::BlockLists all{of.counts, of.displs, of.counts, of.displs};
+    return knows(Operation::alltoallv, given, got, detail::CallKind::blocking, all);
+  };
+  alltoallv(comm_, given, lists.counts, lists.displs, got, lists.counts, lists.displs);
+  lists.scribble();
+  EXPECT_TRUE(knows_lists(lists_of(comm_.rank(), 0)));
+  EXPECT_FALSE(knows_lists(lists));
 }
 
 // Local errors: no other rank makes these calls, on a communicator of its own.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "backends/list.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::byte untouched{0xA5};
 
-std::size_t elements_of(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& displs) {
+std::size_t elements_of(std::span<const std::size_t> counts, std::span<const std::size_t> displs) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) end = std::max(end, displs[i] + counts[i]);
   return end + 2;
@@ -188,6 +189,9 @@ Binding Buffers::bind(std::byte* input, std::byte* output) const {
     recvs.push_back(alike ? share(example_.count, 0, 0) : share(example_.count, r, pairs ? rank_ : 0));
     sends.push_back(pairs ? share(example_.count, rank_, r) : share(example_.count, r, 0));
   }
+  if (op == Operation::alltoallv && example_.in_place) sends = recvs;
+  const std::vector<std::size_t> send_places = places(sends);
+  const std::vector<std::size_t> recv_places = places(recvs);
   std::size_t offset = 0;  // of this rank's block in what is in place
   switch (op) {
     case Operation::bcast:
@@ -203,7 +207,7 @@ Binding Buffers::bind(std::byte* input, std::byte* output) const {
       b.send_count = recvs[me];
       if (is_root || op == Operation::allgatherv) {
         b.recv_counts = recvs;
-        b.recv_displs = places(recvs);
+        b.recv_displs = recv_places;
         offset = b.recv_displs[me];
       }
       break;
@@ -211,15 +215,15 @@ Binding Buffers::bind(std::byte* input, std::byte* output) const {
       b.recv_count = sends[me];
       if (is_root) {
         b.send_counts = sends;
-        b.send_displs = places(sends);
+        b.send_displs = send_places;
         offset = b.send_displs[me];
       }
       break;
     case Operation::alltoallv:
       b.recv_counts = recvs;
-      b.recv_displs = places(recvs);
-      b.send_counts = example_.in_place ? recvs : sends;
-      b.send_displs = places(b.send_counts);
+      b.recv_displs = recv_places;
+      b.send_counts = sends;
+      b.send_displs = send_places;
       break;
     case Operation::reduce_scatter:
       b.recv_counts = recvs;
@@ -237,6 +241,7 @@ Binding Buffers::bind(std::byte* input, std::byte* output) const {
     else
       b.input = output + offset * unit;
   }
+  b.keep_lists();
   const bool no_output = (op == Operation::reduce || op == Operation::gather || op == Operation::gatherv) && !is_root;
   if (no_output) b.output = nullptr;
   if (scatters && !is_root) b.input = nullptr;

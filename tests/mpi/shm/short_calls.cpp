@@ -8,6 +8,7 @@
 #include <tutti.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -79,6 +80,28 @@ TEST_F(ShortCalls, BcastRunsFewInstructions) {
 
 TEST_F(ShortCalls, BarrierRunsFewInstructions) {
   expect_at_most(820, [&] { tutti_barrier(comm_, nullptr); });
+}
+
+TEST_F(ShortCalls, GathervRunsFewInstructions) {
+  const std::array<std::size_t, 2> ones = {1, 1};
+  const std::array<std::size_t, 2> places = {1, 0};
+  std::array<float, 2> all{};
+  expect_at_most(2150, [&] {
+    tutti_gatherv(comm_, &sent_, 1, all.data(), ones.data(), places.data(), TUTTI_FLOAT32, 0, nullptr);
+  });
+  EXPECT_EQ(all[0], rank_ == 0 ? 1.0F : 0.0F);
+}
+
+TEST_F(ShortCalls, AlltoallvRunsFewInstructions) {
+  const std::array<std::size_t, 2> ones = {1, 1};
+  const std::array<std::size_t, 2> places = {1, 0};
+  const std::array<float, 2> given = {1.0F, 2.0F};
+  std::array<float, 2> all{};
+  expect_at_most(2350, [&] {
+    tutti_alltoallv(comm_, given.data(), ones.data(), places.data(), all.data(), ones.data(), places.data(),
+                    TUTTI_FLOAT32, nullptr);
+  });
+  EXPECT_EQ(all[0], rank_ == 0 ? 2.0F : 1.0F);
 }
 
 TEST_F(ShortCalls, NonblockingAllreduceRunsFewInstructions) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
 #include <vector>
 
 #include "check/overlap.hpp"
@@ -59,10 +61,9 @@ TEST_F(UsesTest, WhatIsOverwrittenInPlaceIsWritten) {
 }
 
 TEST_F(UsesTest, BlocksAreUsedWithoutTheirGaps) {
-  binding.send_counts = {2, 0, 3};
-  binding.send_displs = {10, 0, 20};
-  binding.recv_counts = {1, 1, 0};
-  binding.recv_displs = {0, 5, 0};
+  constexpr std::array<std::size_t, 12> lists = {2, 0, 3, 10, 0, 20, 1, 1, 0, 0, 5, 0};
+  const std::span all(lists);
+  static_cast<BlockLists&>(binding) = {all.subspan(0, 3), all.subspan(3, 3), all.subspan(6, 3), all.subspan(9, 3)};
   const BufferUses found = uses(Operation::alltoallv);
   ASSERT_EQ(found.read.size(), 2U);
   ASSERT_EQ(found.written.size(), 2U);
@@ -89,6 +90,7 @@ TEST_F(UsesTest, DataAreWhatIsGivenAndTakenInPlaceToo) {
     EXPECT_EQ(total(data.read), given) << operation_name(operation) << " " << rank;
     EXPECT_EQ(total(data.written), taken) << operation_name(operation) << " " << rank;
   };
+  constexpr std::array<std::size_t, 12> lists = {1, 2, 3, 2, 0, 3, 10, 0, 20, 5, 0, 9};
   for (const bool in_place : {false, true}) {
     binding.in_place = in_place;
     expect(Operation::barrier, 0, 0, 0);
@@ -106,12 +108,12 @@ TEST_F(UsesTest, DataAreWhatIsGivenAndTakenInPlaceToo) {
     expect(Operation::scatter, 0, 48, 16);
     expect(Operation::scatter, 1, 0, 16);
     expect(Operation::alltoall, 1, 48, 48);
-    binding.recv_counts = {1, 2, 3};
+    binding.recv_counts = std::span(lists).subspan(0, 3);
     expect(Operation::reduce_scatter, 1, 24, 8);
   }
-  binding.send_counts = {2, 0, 3};
-  binding.send_displs = {10, 0, 20};
-  binding.recv_displs = {5, 0, 9};
+  binding.send_counts = std::span(lists).subspan(3, 3);
+  binding.send_displs = std::span(lists).subspan(6, 3);
+  binding.recv_displs = std::span(lists).subspan(9, 3);
   expect(Operation::alltoallv, 1, 20, 24);
   EXPECT_EQ(data_of(signature, binding, 1, 3).written[0].data(), std::as_bytes(std::span(out)).data() + 20);
 }

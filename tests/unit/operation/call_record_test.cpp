@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "operation/binding.hpp"
@@ -89,15 +91,17 @@ TEST(BlockSizes, BothEndsOfABlockAreCompared) {
   Signature signature;
   signature.operation = Operation::alltoallv;
   signature.type = DatatypeKind::int32;
+  constexpr std::array<std::size_t, 4> of_zero = {1, 2, 1, 4};
+  std::array<std::size_t, 4> of_one = {4, 1, 2, 1};
   Binding zero;
-  zero.send_counts = {1, 2};
-  zero.recv_counts = {1, 4};
+  zero.send_counts = std::span(of_zero).first(2);
+  zero.recv_counts = std::span(of_zero).last(2);
   Binding one;
-  one.send_counts = {4, 1};
-  one.recv_counts = {2, 1};
+  one.send_counts = std::span(of_one).first(2);
+  one.recv_counts = std::span(of_one).last(2);
   const CallFacts facts = facts_of(signature, zero, false);
   EXPECT_EQ(size_difference(facts, 0, Sizes(signature, zero).get(), 1, Sizes(signature, one).get()), "");
-  one.recv_counts[0] = 3;
+  of_one[2] = 3;
   EXPECT_EQ(size_difference(facts, 0, Sizes(signature, zero).get(), 1, Sizes(signature, one).get()),
             "rank 0 sends rank 1 8 bytes, but that rank expects 12");
 }
@@ -111,10 +115,11 @@ TEST(BlockSizes, OnlyTheRootOfAGathervKnowsAllSizes) {
   leaf.send_count = 3;
   Binding root;
   root.send_count = 2;
-  root.recv_counts = {3, 2};
+  std::array<std::size_t, 2> counts = {3, 2};
+  root.recv_counts = counts;
   const CallFacts facts = facts_of(signature, leaf, false);
   EXPECT_EQ(size_difference(facts, 0, Sizes(signature, leaf).get(), 1, Sizes(signature, root).get()), "");
-  root.recv_counts[0] = 4;
+  counts[0] = 4;
   EXPECT_EQ(size_difference(facts, 0, Sizes(signature, leaf).get(), 1, Sizes(signature, root).get()),
             "rank 0 sends rank 1 24 bytes, but that rank expects 32");
 }

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
+#include <span>
 
 namespace tutti::detail::staged {
 namespace {
@@ -110,17 +112,16 @@ TEST(Stage, BcastHasOneBufferAndOneDirection) {
 }
 
 TEST(Stage, GapsStayOut) {
-  Binding binding;
-  binding.send_counts = {2, 0, 3};
-  binding.send_displs = {10, 0, 1};
-  binding.recv_counts = {1, 4, 2};
-  binding.recv_displs = {0, 1, 8};
+  constexpr std::array<std::size_t, 12> lists = {2, 0, 3, 10, 0, 1, 1, 4, 2, 0, 1, 8};
+  const std::span all(lists);
+  const Binding binding{{all.subspan(0, 3), all.subspan(3, 3), all.subspan(6, 3), all.subspan(9, 3)}};
   const Staging staging = stage(signature_of(Operation::alltoallv, 0), binding, 0, 3, {0, 0});
   EXPECT_EQ(staging.in, (std::vector<Copy>{{40, 0, 8, 1, 0, 0}, {4, 8, 12, 1, 0, 0}}));
   // The first two blocks touch: one copy.
   EXPECT_EQ(staging.out, (std::vector<Copy>{{0, 0, 20, 1, 0, 0}, {32, 20, 8, 1, 0, 0}}));
-  EXPECT_EQ(staging.host.send_displs, (std::vector<std::size_t>{0, 2, 2}));
-  EXPECT_EQ(staging.host.recv_displs, (std::vector<std::size_t>{0, 1, 5}));
+  constexpr std::array<std::size_t, 6> places = {0, 2, 2, 0, 1, 5};
+  const std::span packed(places);
+  EXPECT_EQ(staging.host, (BlockLists{all.first(3), packed.first(3), all.subspan(6, 3), packed.last(3)}));
   EXPECT_EQ(staging.in_bytes, 20U);
   EXPECT_EQ(staging.out_bytes, 28U);
 }
@@ -148,7 +149,8 @@ TEST(Stage, TheHostIsNeverInPlaceAndKeepsTheOperation) {
 
 TEST(Stage, ReduceScatterOfOwnCounts) {
   Binding binding;
-  binding.recv_counts = {3, 0, 5};
+  constexpr std::array<std::size_t, 3> counts = {3, 0, 5};
+  binding.recv_counts = counts;
   binding.recv_count = 5;
   const Staging staging = stage(signature_of(Operation::reduce_scatter, 8), binding, 2, 3, {0, 8});
   EXPECT_EQ(staging.in_bytes, 32U);
