@@ -11,6 +11,7 @@ std::ptrdiff_t distance_in_place(const schedules::Exchange& exchange, int place)
   const OperationTraits& row = traits_of(exchange.operation);
   if (row.given == BlockKind::one && row.taken == BlockKind::each) return -block;
   if (row.given == BlockKind::each && row.in_place == InPlaceSide::recv) return block;
+  if (row.given == row.taken) return 0;
   if (!exchange.recv_displs.empty()) return -static_cast<std::ptrdiff_t>(exchange.recv_displs[own]);
   if (!exchange.send_displs.empty()) return static_cast<std::ptrdiff_t>(exchange.send_displs[own]);
   return 0;

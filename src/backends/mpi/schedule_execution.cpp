@@ -29,6 +29,7 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::s
       tag_(tag),
       unit_(plan_->signature.type.size()),
       moments_(RoundMoments::of(this->comm())) {
+  if (has_blocks_in_place()) (void)binding_.send_copy();
   if (!plan_->algorithm->tells_counts) make_schedule({});
   comm().need_messages();
 }
@@ -133,12 +134,15 @@ void ScheduleExecution::cancel() noexcept {
 void ScheduleExecution::prepare_input() {
   input_ = binding_.input;
   const bool scales = binding_.op.kind() == ReduceKind::premul_sum && binding_.input != nullptr;
-  const bool saves = binding_.in_place && !schedule_->alias_safe;
+  const bool has_blocks = has_blocks_in_place();
+  const bool saves = has_blocks || (binding_.in_place && !schedule_->alias_safe);
   if (!scales && !saves) return;
   const std::size_t count = shape().input_end();
   if (count == 0 || binding_.input == nullptr) return;
   if (input_copy_.bytes == 0) input_copy_ = comm().scratch.acquire(count * unit_);
-  if (scales)
+  if (has_blocks)
+    binding_.copy_sent(unit_, input_copy_.data());
+  else if (scales)
     kernels::scale_copy(plan_->signature.type, binding_.input, input_copy_.data(), count, binding_.op.scalar());
   else
     std::memcpy(input_copy_.data(), binding_.input, count * unit_);

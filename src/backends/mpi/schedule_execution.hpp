@@ -36,6 +36,10 @@ class ScheduleExecution final : public Execution {
   void make_schedule(std::span<const std::size_t> told);
   [[nodiscard]] std::vector<std::size_t> tell_counts();
   void reserve();
+  /// The call sends a copy of its blocks.
+  [[nodiscard]] bool has_blocks_in_place() const {
+    return binding_.in_place && plan_->signature.operation == Operation::alltoallv;
+  }
   void prepare_input();
   void post_round();
   void do_exchange(const schedules::Exchange& exchange);

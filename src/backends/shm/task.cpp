@@ -46,10 +46,14 @@ void Task::prepare_source() {
   if (source == nullptr || (!scales && !exchange_.overwrites_source())) return;
   const Signature& signature = plan_->signature;
   const std::size_t unit = signature.type.size();
-  const std::size_t count = exchange_.shape().input_end();
+  const bool has_blocks = signature.operation == Operation::alltoallv;
+  const bool is_first = source_copy_.bytes == 0;
+  const std::size_t count = has_blocks && is_first ? binding_.send_copy() : exchange_.shape().input_end();
   if (count == 0) return;
-  if (source_copy_.bytes == 0) source_copy_ = comm().scratch.acquire(count * unit);
-  if (scales)
+  if (is_first) source_copy_ = comm().scratch.acquire(count * unit);
+  if (has_blocks)
+    binding_.copy_sent(unit, source_copy_.data());
+  else if (scales)
     kernels::scale_copy(signature.type, source, source_copy_.data(), count, binding_.op.scalar());
   else
     std::memcpy(source_copy_.data(), source, count * unit);
