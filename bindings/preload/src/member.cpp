@@ -93,14 +93,15 @@ Member::Member(MPI_Comm handle) : handle_(handle), next_vote_(first_calls) {
   has_threads_ = level == MPI_THREAD_MULTIPLE;
 }
 
-/// To rent or to buy: the side is made once the communicator has lived for as long as that takes, so that a program
-/// that makes, uses and frees communicators in a loop takes about twice its time at most. The ranks vote on that in the
-/// call with number 100, and each time when the calls are twice as many.
+/// To rent or to buy: the side is made once the communicator has lived for twice as long as that takes, because first
+/// calls by a side take their time too, so that a program that makes, uses and frees communicators in a loop takes
+/// about twice its time at most. The ranks vote on that in the call with number 100, and each time when the calls are
+/// twice as many.
 Reason Member::make_at(SetUp how) {
   const bool is_asked = how == SetUp::now || (how == SetUp::late && is_reproducible());
   if (!is_asked && (how == SetUp::never || calls_ < next_vote_)) return Reason::before_set_up;
   next_vote_ = 2 * calls_;
-  switch (vote(most_contexts, is_asked || age_.seconds() >= price.seconds())) {
+  switch (vote(most_contexts, is_asked || age_.seconds() >= 2 * price.seconds())) {
     case Vote::wait:
       return Reason::before_set_up;
     case Vote::no_room:
