@@ -6,7 +6,7 @@ set -euo pipefail
 
 words=()
 while [ $# -gt 0 ]; do
-  if [[ $1 == /* && -x $1 ]]; then
+  if [[ $1 == /* && -f $1 && -x $1 ]]; then
     words+=(qemu-aarch64-static -L "$AARCH64_ROOT")
     break
   fi
