@@ -13,6 +13,9 @@
 
 namespace tutti::commbench {
 
+using tutti::all_operations;
+using tutti::Operation;
+
 enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 
 [[nodiscard]] constexpr const char* mode_name(Mode mode) {

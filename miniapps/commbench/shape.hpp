@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tutti/operation.hpp>
 #include <vector>
 
 namespace tutti::commbench {
