@@ -21,7 +21,7 @@ void expect_right(const Point& point, const Form& form, const std::string& algor
 }
 
 std::optional<ReduceKind> sum_of(Operation operation) {
-  return commbench::reduces(operation) ? std::optional(ReduceKind::sum) : std::nullopt;
+  return traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
 }
 
 template <typename Body>

@@ -14,7 +14,7 @@ using commbench::all_operations;
 class Staging : public OnDevice {};
 
 std::optional<ReduceKind> sum_of(Operation operation) {
-  return commbench::reduces(operation) ? std::optional(ReduceKind::sum) : std::nullopt;
+  return traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
 }
 
 /// Sizes of one piece and of many.

@@ -50,7 +50,7 @@ const Communicator& device_world() {
 }
 
 Point point_of(Operation operation, Datatype type, std::optional<ReduceKind> op, std::size_t count, int ranks) {
-  const std::size_t blocks = commbench::has_one_vector(operation) ? 1 : static_cast<std::size_t>(ranks);
+  const std::size_t blocks = traits_of(operation).has_one_vector() ? 1 : static_cast<std::size_t>(ranks);
   return {operation, type, op, count * blocks * type.size(), MemorySpace::device, Mode::blocking};
 }
 
