@@ -58,7 +58,9 @@ class Axis:
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
     def words(self, value):
-        return bytes_text(value) if self.kind == "bytes" else f"{value:.4g}"
+        if self.kind == "bytes":
+            return bytes_text(value)
+        return f"{value:.9g}" if self.kind == "linear" else f"{value:.4g}"
 
     def ticks(self):
         """Values, their words, which may be empty, and whether they have a strong line."""

@@ -16,6 +16,12 @@ CALL = "#e4e4e4"
 MEASURED, PREDICTED = ("#0072b2", "#56b4e9"), ("#d55e00", "#e8a06a")  # of rounds in turn
 
 
+def microseconds(seconds):
+    """Three digits, or all of a large whole number."""
+    value = 1e6 * seconds
+    return f"{value:.0f} µs" if value >= 1000 else f"{value:.3g} µs"
+
+
 class RoundsDrawing:
     """A row a rank: the call, its measured rounds on it, and its predicted rounds below."""
     ROW, BAR, THIN = 40, 18, 6  # heights
@@ -27,7 +33,7 @@ class RoundsDrawing:
         ends = [one["predicted_begin"] + one["predicted_seconds"] for rank in ranks for one in rank["rounds"]]
         left, floor = MARGIN + self.LEFT, self.TOP + self.ROW * len(ranks)
         self.x = Axis("linear", [1e6 * end for end in ends + [rank["end"] for rank in ranks]], left, left + self.PLOT)
-        notes = f"medians of {measured['repeats']} calls, the call {1e6 * measured['seconds']:.4g} µs; {measured['clocks']}"
+        notes = f"medians of {measured['repeats']} calls, the call {microseconds(measured['seconds'])}; {measured['clocks']}"
         width = max(left + self.PLOT + self.RIGHT, *(MARGIN + text_width(words, size, bold) for words, size, bold in
                                                     ((title, 15, True), (notes, 11, False)))) + MARGIN
         self.drawing = Drawing(width, floor + self.BOTTOM, title)
@@ -61,7 +67,7 @@ class RoundsDrawing:
     def bar(self, begin, seconds, y, height, colour, words):
         start = self.x.at(1e6 * begin)
         self.drawing.shape("rect", x=start, y=y, width=self.x.at(1e6 * (begin + seconds)) - start, height=height,
-                           fill=colour, tooltip=f"{words}: {1e6 * seconds:.4g} µs")
+                           fill=colour, tooltip=f"{words}: {microseconds(seconds)}")
 
 
 def rounds(value):
