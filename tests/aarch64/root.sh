@@ -26,9 +26,9 @@ fi
 for package in "$lists"/cache/archives/*.deb; do
   dpkg -x "$package" "$root"
 done
-# What scripts of the packages would do: an implementation of BLAS under its general name.
+# What scripts of the packages would do: an implementation of BLAS, where there is one, under its general name.
 for library in "$libraries"/openblas-pthread/lib*.so*; do
-  ln -sfr "$library" "$libraries"
+  [ ! -e "$library" ] || ln -sfr "$library" "$libraries"
 done
 # Names from the root of the file system lead out of FOLDER.
 find "$root" -type l -lname '/*' | while read -r link; do
