@@ -94,16 +94,15 @@ void make_alltoall(const Blocks& blocks, const World& w, Shape& shape) {
 Shape make_shape(Operation operation, std::size_t elements, const World& w, bool uneven) {
   Shape shape;
   if (operation == Operation::barrier) return shape;
-  if (traits_of(operation).has_one_vector()) {
+  const OperationTraits& row = traits_of(operation);
+  if (row.has_one_vector()) {
     make_vector(operation, elements, w, shape);
     return shape;
   }
-  const Blocks blocks{elements / static_cast<std::size_t>(w.ranks), w.ranks,
-                      uneven && traits_of(operation).has_counts()};
+  const Blocks blocks{elements / static_cast<std::size_t>(w.ranks), w.ranks, uneven && row.has_counts()};
   const Counts counts = blocks.lengths(0);
   shape.count = blocks.average;
   shape.total = sum_of(counts);
-  const OperationTraits& row = traits_of(operation);
   if (row.combines())
     make_reduce_scatter(counts, w, shape);
   else if (row.root == RootPart::gives)

@@ -106,16 +106,15 @@ void Trainer<Float>::pass(const Permutation& order, mini::SampleRange range, boo
 /// The samples of each pass: parts of this rank's share, or its blocks, which do not depend on the number of ranks.
 template <typename Float>
 std::vector<mini::SampleRange> Trainer<Float>::passes() const {
+  const bool has_blocks = options_->reproducible;
+  const std::size_t parts = has_blocks ? options_->blocks : options_->gradient_accumulation;
+  const auto of_all = has_blocks ? mini::SampleRange{0, sampler_.count(at_.batch)} : part();
+  const auto mine =
+      has_blocks ? tutti::sample_slice(parts, comm_->rank(), comm_->size()) : tutti::SampleSlice{0, parts};
   std::vector<mini::SampleRange> ranges;
-  const auto add = [&](std::size_t first, std::size_t samples, std::size_t i, std::size_t parts) {
-    ranges.push_back({first + i * samples / parts, first + (i + 1) * samples / parts});
-  };
-  if (options_->reproducible) {
-    const auto blocks = tutti::sample_slice(options_->blocks, comm_->rank(), comm_->size());
-    for (std::size_t b = blocks.begin; b < blocks.end; ++b) add(0, sampler_.count(at_.batch), b, options_->blocks);
-  } else {
-    const std::size_t parts = options_->gradient_accumulation;
-    for (std::size_t p = 0; p < parts; ++p) add(part().begin, part().size(), p, parts);
+  for (std::size_t i = mine.begin; i < mine.end; ++i) {
+    const auto slice = tutti::sample_slice(of_all.size(), static_cast<int>(i), static_cast<int>(parts));
+    ranges.push_back({of_all.begin + slice.begin, of_all.begin + slice.end});
   }
   return ranges;
 }
