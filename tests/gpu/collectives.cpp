@@ -20,10 +20,6 @@ void expect_right(const Point& point, const Form& form, const std::string& algor
   }
 }
 
-std::optional<ReduceKind> sum_of(Operation operation) {
-  return traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
-}
-
 template <typename Body>
 void for_each_operation(const Body& body) {
   for (const Operation operation : all_operations)

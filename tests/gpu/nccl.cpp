@@ -42,8 +42,6 @@ std::string error_of(const F& call) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-detail::device::Runtime& runtime() { return detail::device::required_runtime("a test"); }
-
 float rank_sum() { return static_cast<float>(device_world().size() * (device_world().size() + 1)) / 2; }
 
 /// A communicator still gives right results.

@@ -13,10 +13,6 @@ using commbench::all_operations;
 
 class Staging : public OnDevice {};
 
-std::optional<ReduceKind> sum_of(Operation operation) {
-  return traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
-}
-
 /// Sizes of one piece and of many.
 std::vector<std::size_t> counts() {
   return is_standin() ? std::vector<std::size_t>{1, 5003, 300'007} : std::vector<std::size_t>{1, 5003, 5'000'011};

@@ -49,6 +49,12 @@ const Communicator& device_world() {
   return comm;
 }
 
+detail::device::Runtime& runtime() { return detail::device::required_runtime("a test"); }
+
+std::optional<ReduceKind> sum_of(Operation operation) {
+  return traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
+}
+
 Point point_of(Operation operation, Datatype type, std::optional<ReduceKind> op, std::size_t count, int ranks) {
   const std::size_t blocks = traits_of(operation).has_one_vector() ? 1 : static_cast<std::size_t>(ranks);
   return {operation, type, op, count * blocks * type.size(), MemorySpace::device, Mode::blocking};
@@ -97,7 +103,7 @@ void Trial::make_data(std::uint64_t iteration) {
 }
 
 void Trial::copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
-  detail::device::required_runtime("a test").copy(to, from, bytes, stream_.handle());
+  runtime().copy(to, from, bytes, stream_.handle());
 }
 
 /// Work that takes a GPU a while, so that what does not wait for the stream comes too early.
@@ -105,8 +111,7 @@ void Trial::delay() const {
   if (is_standin()) return;
   constexpr std::size_t bytes = std::size_t{64} << 20U;
   static const commbench::Memory scratch(nullptr, MemorySpace::device, bytes);
-  for (int i = 0; i < 8; ++i)
-    detail::device::required_runtime("a test").fill_zero(scratch.data(), bytes, stream_.handle());
+  for (int i = 0; i < 8; ++i) runtime().fill_zero(scratch.data(), bytes, stream_.handle());
 }
 
 void Trial::run_streamed() {
@@ -121,8 +126,8 @@ void Trial::run_streamed() {
   }
   copy(host_recv_.data(), recv_.data(), host_recv_.size());
   // The call has read all that it reads before what follows on the stream.
-  detail::device::required_runtime("a test").fill_zero(send_.data(), send_.size(), stream_.handle());
-  detail::device::required_runtime("a test").fill_zero(recv_.data(), recv_.size(), stream_.handle());
+  runtime().fill_zero(send_.data(), send_.size(), stream_.handle());
+  runtime().fill_zero(recv_.data(), recv_.size(), stream_.handle());
   stream_.wait();
   if (form_.mode != Mode::blocking) call_->wait();
 }

@@ -20,8 +20,13 @@ using commbench::Point;
 /// The ranks of the test, ready for device memory.
 const Communicator& device_world();
 
+detail::device::Runtime& runtime();
+
 /// A point with blocks, or a vector, of `count` elements.
 Point point_of(Operation operation, Datatype type, std::optional<ReduceKind> op, std::size_t count, int ranks);
+
+/// The sum, for operations that combine.
+std::optional<ReduceKind> sum_of(Operation operation);
 
 /// How a call is made.
 struct Form {

@@ -36,8 +36,7 @@ PROGRAMS = {
     "mpi_gradient_reducer_device": {},
     "mpi_embedding_device": {},
     "mpi_dlrm_device": {},
-    "gpu_collectives_standin": {},
-    "gpu_staging_standin": {},
+    "gpu_all_standin": {},
 }
 
 
