@@ -54,6 +54,12 @@ Call draw_call(Random& random, const Program& program, const Setting& setting) {
   // MPICH 4.0.2 takes counts for bytes where it chooses a way between groups: all ranks give the same ones.
   const bool is_by_counts = call.operation == Operation::gather || call.operation == Operation::scatter;
   if (is_by_counts && kind == Kind::intercommunicator) call.unit = 1;
+  // Its nonblocking broadcast between groups loses data where ranks describe them by types with and without gaps.
+  const bool is_broadcast = call.operation == Operation::bcast && call.form == Form::nonblocking;
+  if (is_broadcast && kind == Kind::intercommunicator) {
+    call.form = Form::blocking;
+    call.frees_early = false;
+  }
   // It takes the lower bound of one type for that of all.
   if (call.operation == Operation::alltoallw && call.form == Form::nonblocking) call.is_in_place = false;
   return call;
