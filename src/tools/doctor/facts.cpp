@@ -11,6 +11,8 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
+#include <system_error>
 #include <tutti/error.hpp>
 
 #include "backends/nccl/table.hpp"
@@ -40,6 +42,14 @@ std::string problem_of_segment() {
   shm::Segment segment = shm::Segment::create(bytes, name, problem);
   if (segment.valid() && !segment.reserve(name.text, 0, bytes, problem) && problem.empty()) problem = "no room";
   return problem;
+}
+
+std::uint64_t open_descriptors() {
+  std::error_code error;
+  const auto files = std::filesystem::directory_iterator("/proc/self/fd", error);
+  if (error == std::errc::too_many_files_open) return limit_of(RLIMIT_NOFILE);
+  const auto count = static_cast<std::uint64_t>(std::ranges::distance(begin(files), end(files)));
+  return count > 0 ? count - 1 : 0;  // that of the folder
 }
 
 std::string link_text(const char* path) {
@@ -107,6 +117,8 @@ Limits limits_here() {
   limits.file_bytes = limit_of(RLIMIT_FSIZE);
   limits.address_bytes = limit_of(RLIMIT_AS);
   limits.locked_bytes = limit_of(RLIMIT_MEMLOCK);
+  limits.descriptors = limit_of(RLIMIT_NOFILE);
+  limits.open_descriptors = open_descriptors();
   add_group_limits(limits);
   return limits;
 }

@@ -25,11 +25,13 @@ struct SharedMemory {
   std::string problem{};          ///< the reason why a trial failed to reserve a rank's memory; empty if it worked
 };
 
-/// Limits of one process and of the control groups that it is in, in bytes.
+/// Limits of one process and of the control groups that it is in: bytes, and descriptors.
 struct Limits {
   std::uint64_t file_bytes = unlimited;        ///< ulimit -f
   std::uint64_t address_bytes = unlimited;     ///< ulimit -v
   std::uint64_t locked_bytes = unlimited;      ///< ulimit -l
+  std::uint64_t descriptors = unlimited;       ///< ulimit -n
+  std::uint64_t open_descriptors = 0;          ///< before a communicator of Tutti is made
   std::uint64_t group_bytes = unlimited;       ///< memory of its control group
   std::uint64_t group_free_bytes = unlimited;  ///< the part of it that is not in use
   double group_cores = 0;                      ///< processor time per time that its control group may use; 0: no limit

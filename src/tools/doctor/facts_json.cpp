@@ -6,8 +6,8 @@
 namespace tutti::tools::doctor {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedMemory, exists, is_read_only, free_bytes, all_bytes, file_system, problem)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, file_bytes, address_bytes, locked_bytes, group_bytes, group_free_bytes,
-                                   group_cores)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, file_bytes, address_bytes, locked_bytes, descriptors, open_descriptors,
+                                   group_bytes, group_free_bytes, group_cores)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Walls, processes, ipc, user, ptrace_scope, seccomp, may_trace)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Processor, units, cores, governor, clock, huge_pages)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, is_built, count, current, name, bus_id, driver_version, runtime_version,

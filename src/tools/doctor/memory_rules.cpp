@@ -145,6 +145,29 @@ std::optional<Finding> locked_limit(const Job& job) {
       "raise the limit: ulimit -l unlimited, or memlock in /etc/security/limits.conf"};
 }
 
+/// What a communicator of all ranks of a node takes of a rank's descriptors: one for each other rank, by which it sees
+/// that one's end, two for the files of the flight recorder, and one for a segment while it is mapped.
+std::uint64_t needed_descriptors(const std::vector<int>& ranks) { return ranks.size() + 2; }
+
+std::optional<Finding> descriptor_limit(const Job& job) {
+  for (const std::vector<int>& ranks : ranks_of_nodes(job)) {
+    const auto lacks = [needed = needed_descriptors(ranks)](const Limits& limits) {
+      return limits.descriptors < limits.open_descriptors + needed;
+    };
+    const auto found = std::ranges::find_if(ranks, [&](int rank) { return lacks(facts_of(job, rank).limits); });
+    if (found == ranks.end()) continue;
+    const Limits& limits = facts_of(job, *found).limits;
+    return Finding{
+        Severity::slow, "descriptor-limit",
+        fmt::format("rank {} may open {} files (ulimit -n) and has {}; a communicator of the ranks of {} takes {}: "
+                    "without them ranks exchange messages instead of memory, and see the end of others later",
+                    *found, limits.descriptors, limits.open_descriptors, node_text(job, ranks),
+                    needed_descriptors(ranks)),
+        "raise the limit where the ranks start: ulimit -n 4096, or nofile in /etc/security/limits.conf"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> group_memory(const Job& job) {
   const auto node = node_where(
       job, [](const RankFacts& facts, std::uint64_t needed) { return facts.limits.group_free_bytes < needed; });
@@ -170,9 +193,10 @@ std::optional<Finding> huge_pages(const Job& job) {
 }  // namespace
 
 std::span<const Rule> memory_rules() {
-  static constexpr std::array<Rule, 12> all = {absent,        read_only,    too_small,    file_limit,
-                                               trial,         switched_off, not_shared,   several_file_systems,
-                                               address_limit, locked_limit, group_memory, huge_pages};
+  static constexpr std::array<Rule, 13> all = {absent,        read_only,    too_small,        file_limit,
+                                               trial,         switched_off, not_shared,       several_file_systems,
+                                               address_limit, locked_limit, descriptor_limit, group_memory,
+                                               huge_pages};
   return all;
 }
 

@@ -167,6 +167,13 @@ const Trouble troubles_of_memory[] = {
     {"file-limit", Severity::slow, "50 KiB", [](Job& job) { job.ranks[3].limits.file_bytes = 50U << 10U; }},
     {"address-limit", Severity::note, "rank 2 may map 2 GiB",
      [](Job& job) { job.ranks[2].limits.address_bytes = std::uint64_t{2} << 30U; }},
+    {"descriptor-limit", Severity::slow, "rank 1 may open 33 files (ulimit -n) and has 28",
+     [](Job& job) {
+       job.ranks[0].limits.descriptors = 34;  // as many as 4 ranks take
+       job.ranks[0].limits.open_descriptors = 28;
+       job.ranks[1].limits = job.ranks[0].limits;
+       job.ranks[1].limits.descriptors = 33;
+     }},
     {"group-memory", Severity::error, "1 MiB of its 64 MiB",
      [](Job& job) {
        job.ranks[0].limits.group_bytes = 64U << 20U;

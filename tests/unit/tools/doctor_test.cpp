@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "support/no_descriptors.hpp"
 #include "tools/doctor/pattern.hpp"
 #include "tools/doctor/report.hpp"
 #include "tools/doctor/system_files.hpp"
@@ -48,6 +51,8 @@ TEST(Facts, SurviveJson) {
   facts.host = "a\xff";  // no UTF-8
   facts.shm = {true, true, 1, 2, 3, "full"};
   facts.limits.group_cores = 1.5;
+  facts.limits.descriptors = 100;
+  facts.limits.open_descriptors = 7;
   facts.processor.units = {1, 2};
   facts.variables = {{"TUTTI_SHM", "0"}};
   facts.doubts = {"doubt"};
@@ -56,9 +61,25 @@ TEST(Facts, SurviveJson) {
   EXPECT_TRUE(back.shm.is_read_only);
   EXPECT_EQ(back.limits.file_bytes, unlimited);
   EXPECT_EQ(back.limits.group_cores, 1.5);
+  EXPECT_EQ(back.limits.descriptors, 100U);
+  EXPECT_EQ(back.limits.open_descriptors, 7U);
   EXPECT_EQ(back.processor.units, facts.processor.units);
   EXPECT_EQ(back.variables, facts.variables);
   EXPECT_EQ(back.doubts, facts.doubts);
+}
+
+TEST(Facts, CountDescriptors) {
+  const Limits before = limits_here();
+  {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/dev/null", "r"), std::fclose);
+    EXPECT_EQ(limits_here().open_descriptors, before.open_descriptors + 1);
+  }
+  {
+    const test::NoDescriptors none;
+    EXPECT_EQ(limits_here().open_descriptors, limits_here().descriptors);
+    EXPECT_NE(limits_here().descriptors, before.descriptors);
+  }
+  EXPECT_EQ(limits_here().open_descriptors, before.open_descriptors);
 }
 
 TEST(Facts, OfThisProcessNeedNoMpi) {
