@@ -194,16 +194,16 @@ Halved halved(const Algorithm& algorithm, const Cost& cost, double eager) {
   return made;
 }
 
-/// The part of the rounds whose messages have more than `eager` bytes.
-double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
-  if (!are_halved(algorithm)) return message_bytes(cost) > eager ? 1 : 0;
+/// The part of the rounds whose messages have more than `eager` bytes; `message` has those of the whole algorithm.
+double long_part(const Algorithm& algorithm, const Cost& cost, double eager, double message) {
+  if (!are_halved(algorithm)) return message > eager ? 1 : 0;
   const Halved pass = halved(algorithm, cost, eager);
   return pass.of_long / pass.rounds;
 }
 
 /// The bytes of messages of at most `eager` bytes.
-double eager_bytes(const Algorithm& algorithm, const Cost& cost, double eager) {
-  if (!are_halved(algorithm)) return message_bytes(cost) > eager ? 0 : cost.bytes;
+double eager_bytes(const Algorithm& algorithm, const Cost& cost, double eager, double message) {
+  if (!are_halved(algorithm)) return message > eager ? 0 : cost.bytes;
   const Halved pass = halved(algorithm, cost, eager);
   return pass.passes * at_once(cost) * pass.longest * 2 * (std::exp2(-pass.of_long) - std::exp2(-pass.rounds));
 }
@@ -219,38 +219,39 @@ bool passes_on(Reach reach) {
 bool is_crowded(Reach reach) { return reach == Reach::all || reach == Reach::above || reach == Reach::star; }
 
 /// Extra latency of a rendezvous message over an eager one, averaged over the rounds, in seconds; may be negative.
-double longer(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+double longer(const Algorithm& algorithm, const Cost& cost, const Link& link, double message) {
   if (link.eager == 0 || cost.rounds == 0) return 0;
-  return long_part(algorithm, cost, link.eager) * (link.long_latency - link.latency);
+  return long_part(algorithm, cost, link.eager, message) * (link.long_latency - link.latency);
 }
 
 /// The seconds that long messages add to the rounds, or save, at their two ends: no less where these are near each
 /// other. Where data pass on they save none.
-double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
-  const double more = cost.rounds * longer(algorithm, cost, link);
+double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link, double message) {
+  const double more = cost.rounds * longer(algorithm, cost, link, message);
   return passes_on(algorithm.reach) ? std::max(0.0, more) : more;
 }
 
 /// An MPI copies a message that its receiver need not ask for into memory of its own, and out of it at the other end:
 /// of the last message of a round both follow one another.
-double eager_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+double eager_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link, double message) {
   if (link.eager == 0 || cost.rounds == 0) return 0;
-  return (1 + 1 / at_once(cost)) * eager_bytes(algorithm, cost, link.eager) / link.copying_rate;
+  return (1 + 1 / at_once(cost)) * eager_bytes(algorithm, cost, link.eager, message) / link.copying_rate;
 }
 
 /// What the way of an MPI with short and with long messages adds to the rounds, or saves.
 double protocol_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
-  return eager_seconds(algorithm, cost, link) + long_seconds(algorithm, cost, link);
+  const double message = message_bytes(cost);
+  return eager_seconds(algorithm, cost, link, message) + long_seconds(algorithm, cost, link, message);
 }
 
 /// The link as the messages of an algorithm see it. Both ends save work on further ones of a round that are long. A
 /// rank with many partners does not, since all of them ask it before they send.
-Link link_for(const Algorithm& algorithm, const Cost& cost, Link link) {
+Link link_for(const Algorithm& algorithm, const Cost& cost, Link link, double message) {
   const double passed = schedules::passing_part(algorithm);
   link.rate = 1 / ((1 - passed) / link.rate + passed / passing_rate_of(link));
   if (passed > 0) link.shared_rate = std::max(link.shared_rate, link.passing_rate);
   if (schedules::partners_at_once(algorithm, cost) == 1) link.several_rate = link.one_way_rate = link.rate;
-  const double saved = is_crowded(algorithm.reach) ? 0 : std::max(0.0, -longer(algorithm, cost, link));
+  const double saved = is_crowded(algorithm.reach) ? 0 : std::max(0.0, -longer(algorithm, cost, link, message));
   link.overhead = std::max(0.0, link.overhead - saved / 2);
   return link;
 }
@@ -260,7 +261,7 @@ double seconds_of_phase(const schedules::PhaseCost& phase, double chunks, const 
   const Crowd crowd{phase.senders, phase.both_ways, phase.hidden, phase.factors};
   if (phase.flat == nullptr) return seconds(phase.cost, link, crowd, switching);
   const Cost chunk = part_of(phase.cost, 1 / chunks, 1 / chunks);
-  return seconds(phase.cost, link_for(*phase.flat, chunk, link), crowd, switching) +
+  return seconds(phase.cost, link_for(*phase.flat, chunk, link, message_bytes(chunk)), crowd, switching) +
          chunks * protocol_seconds(*phase.flat, chunk, link);
 }
 
@@ -269,24 +270,29 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
   const Cost cost = algorithm.cost(spread.size, bytes);
+  const double message = message_bytes(cost);
   if (!wiring.several_nodes) {
-    const Link node = link_for(algorithm, cost, links[wiring.on_node]);
+    const Link node = link_for(algorithm, cost, links[wiring.on_node], message);
     return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching) +
            protocol_seconds(algorithm, cost, node);
   }
   const Levels levels = levels_of(algorithm, cost, spread);
-  const Link node = link_for(algorithm, levels.on_node, links[wiring.on_node]);
-  const Link network = link_for(algorithm, levels.across, links[LinkLevel::network]);
+  const Link node = link_for(algorithm, levels.on_node, links[wiring.on_node], message);
+  const Link network = link_for(algorithm, levels.across, links[LinkLevel::network], message);
   const bool both_ways = goes_both_ways(algorithm);
   const double hidden = hidden_part(algorithm);
   const double inside = passing_seconds(levels.on_node, node, {both_ways ? spread.most : 1.0, both_ways, hidden});
   const schedules::Factors factors = schedules::factors_of(algorithm, cost, spread.starts.across);
   const double outside =
       passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden, factors});
+  const double copied_inside = eager_seconds(algorithm, levels.on_node, node, message);
+  const double copied_outside = eager_seconds(algorithm, levels.across, network, message);
+  const auto of_both = [&levels](double a, double b) { return levels.at_once ? std::max(a, b) : a + b; };
   return starting_seconds(levels.on_node, node, switching) +
          starting_seconds(levels.across, network, switching, factors.start) +
-         protocol_seconds(algorithm, levels.on_node, node) + protocol_seconds(algorithm, levels.across, network) +
-         (levels.at_once ? std::max(inside, outside) : inside + outside) + local_seconds(cost, node);
+         long_seconds(algorithm, levels.on_node, node, message) +
+         long_seconds(algorithm, levels.across, network, message) + of_both(inside, outside) +
+         of_both(copied_inside, copied_outside) + local_seconds(cost, node);
 }
 
 }  // namespace

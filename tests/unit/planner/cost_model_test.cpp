@@ -206,6 +206,25 @@ TEST(CostModel, AShortMessageIsCopiedAtBothEnds) {
       << "those of the last three rounds of halving, and of the first three of doubling";
 }
 
+// On nodes of several ranks each message of a ring is on a node or between two, and of one length.
+TEST(CostModel, ARingsMessagesAreAsLongOnNodesOfSeveralRanks) {
+  const Wiring w = wiring(16, 8);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& network = links[LinkLevel::network];
+  const auto* ring = find_algorithm(Operation::allreduce, "ring");
+  const Signature s = allreduce_of(128 * 256);  // messages of 1 KiB
+  const double before = predict(*ring, s, w, links);
+  network.long_latency = 1000 * network.latency;
+  network.eager = 1024;
+  const double copies = 2 * ring->cost(128, 4 * 128 * 256).bytes / network.copying_rate;
+  EXPECT_NEAR(predict(*ring, s, w, links), before + copies, 1e-3 * before);
+  links[w.on_node].long_latency = links[w.on_node].latency;
+  links[w.on_node].eager = 1024;
+  EXPECT_LT(predict(*ring, s, w, links), before + 1.001 * copies) << "at both levels in the same rounds";
+  network.eager = 1023;
+  EXPECT_GT(predict(*ring, s, w, links), before + 100 * network.latency);
+}
+
 TEST(CostModel, PhasesHaveLongMessagesToo) {
   const Wiring w = wiring(16, 8);
   Links links = detail::links_of(detail::typical_costs);
