@@ -2,8 +2,8 @@
 // What the planner chooses on a machine with given links: study.py asks it about the simulated one.
 //
 //   tutti_scale_choices LINKS NODES PER_NODE < CALLS
-//   tutti_scale_choices    a line for each question, LINKS NODES PER_NODE and the number of calls, then the calls;
-//                          each answer ends with the line "end"
+//   tutti_scale_choices    a line for each question, LINKS NODES PER_NODE, the ranks, spread evenly, and the number
+//                          of calls, then the calls; each answer ends with the line "end"
 //
 // LINKS is as GivenLinks reads it. A call is an operation and bytes. Prints for each call and each schedule that may be
 // chosen its predicted seconds, the fastest first, and before all the starts by which hierarchical schedules choose
@@ -21,9 +21,9 @@ namespace tutti::tools {
 namespace {
 
 /// Messages alone, and the local work of the file.
-Surroundings given(const char* path, int nodes, int per_node) {
+Surroundings given(const char* path, int nodes, int per_node, int ranks) {
   Surroundings made;
-  made.topology = imagined_topology(nodes * per_node, nodes, per_node, {});
+  made.topology = imagined_topology(ranks, nodes, per_node, {});
   made.shm = made.single_copy = false;
   const auto links = std::make_shared<const GivenLinks>(path);
   made.costs.combine = links->combine();
@@ -58,8 +58,8 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
       if (twin.algorithm->name == way.algorithm->name) way.seconds = twin.seconds;
 }
 
-void answer(const char* links, int nodes, int per_node, std::size_t calls) {
-  const Surroundings machine = given(links, nodes, per_node);
+void answer(const char* links, int nodes, int per_node, int ranks, std::size_t calls) {
+  const Surroundings machine = given(links, nodes, per_node, ranks);
   const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes);
   std::cout << "starts";
   for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
@@ -81,8 +81,9 @@ void answer_all() {
   std::string links;
   int nodes = 0;
   int per_node = 0;
-  for (std::size_t calls = 0; std::cin >> links >> nodes >> per_node >> calls;) {
-    answer(links.c_str(), nodes, per_node, calls);
+  int ranks = 0;
+  for (std::size_t calls = 0; std::cin >> links >> nodes >> per_node >> ranks >> calls;) {
+    answer(links.c_str(), nodes, per_node, ranks, calls);
     std::cout << "end" << std::endl;
   }
 }
@@ -96,10 +97,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    if (argc == 1)
+    if (argc == 1) {
       tutti::tools::answer_all();
-    else
-      tutti::tools::answer(argv[1], std::stoi(argv[2]), std::stoi(argv[3]), std::numeric_limits<std::size_t>::max());
+    } else {
+      const int nodes = std::stoi(argv[2]);
+      const int per_node = std::stoi(argv[3]);
+      tutti::tools::answer(argv[1], nodes, per_node, nodes * per_node, std::numeric_limits<std::size_t>::max());
+    }
   } catch (const std::exception& error) {
     std::cerr << "tutti_scale_choices: " << error.what() << '\n';
     return 1;

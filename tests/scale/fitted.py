@@ -95,13 +95,13 @@ class Planner:
             yield line
         raise SystemExit(f"real: {self.program.args[0]} ended with {self.program.wait()}")
 
-    def ask(self, figures, nodes, per_node, calls):
+    def ask(self, figures, nodes, per_node, calls, ranks=None):
         """By operation and bytes, the predicted seconds of each algorithm that may be chosen."""
         self.links.seek(0)
         self.links.truncate()
         self.links.write(links_text(figures, nodes))
         self.links.flush()
-        question = f"{self.links.name} {nodes} {per_node} {len(calls)}\n"
+        question = f"{self.links.name} {nodes} {per_node} {ranks or nodes * per_node} {len(calls)}\n"
         _, *lines = self.answer(question + "".join(f"{operation} {size}\n" for operation, size in calls))
         ways = collections.defaultdict(dict)
         for line in lines:
@@ -115,8 +115,8 @@ class Planner:
         for cell in cells:
             layouts[cell.call.layout].add(cell.call)
         found = {}
-        for (_, nodes, per_node), calls in layouts.items():
-            ways = self.ask(figures, nodes, per_node, {(call.operation, call.asked()) for call in calls})
+        for (_, nodes, per_node, ranks), calls in layouts.items():
+            ways = self.ask(figures, nodes, per_node, {(call.operation, call.asked()) for call in calls}, ranks)
             found |= {call: ways[call.operation, call.asked()] for call in calls}
         return found
 

@@ -2,11 +2,12 @@
 """Times of collectives that PICO has measured (https://github.com/HLC-Lab/pico), as cells of one call on one layout.
 
 An algorithm of the file is one of Tutti's where both send the same messages in the same order. The least of several
-programs of one algorithm counts. Others have no counterpart: Bine's, the MPIs' own choices, and these of theirs:
+programs of one algorithm counts. Others have no counterpart: the MPIs' own choices, and these of theirs:
 
 * trees of two children (binary, split_binary, in_order), windows of a few messages (linear_sync), copies of all vectors
-  (allgather_reduce), segments (ring_segmented), sparbit;
-* those that go over several ports of Fugaku's network at once;
+  (allgather_reduce), segments (ring_segmented);
+* of Bine's: trees, segments, blocks in messages of their own, and those that permute a vector in place of messages;
+* those that go over several ports of Fugaku's network at once, and Bine's there, whose partners follow the torus;
 * on Fugaku, basic-linear of a bcast, which takes as long as trinaryx6 at all lengths, so that it is that one; chain,
   which does not cut its vector there; and gtbc and nonoverlapping, whose bcast is the MPI's own choice.
 """
@@ -20,14 +21,17 @@ LEAST = 1e-6  # no message between two nodes takes less: such a call was not mad
 
 # By operation: the name in the file, without its program, and Tutti's.
 COUNTERPARTS = {
-    "allreduce": {"recursive_doubling": "recursive_doubling", "rabenseifner": "rabenseifner", "ring": "ring"},
+    "allreduce": {"recursive_doubling": "recursive_doubling", "rabenseifner": "rabenseifner", "ring": "ring",
+                  "bine_lat": "bine_doubling", "bine_bdw_remap": "bine_halving"},
     "allgather": {"recursive_doubling": "recursive_doubling", "ring": "ring", "neighbor": "neighbor_exchange",
-                  "bruck": "bruck", "brucks": "bruck", "k_bruck": "bruck"},
+                  "bruck": "bruck", "brucks": "bruck", "k_bruck": "bruck", "sparbit": "sparbit",
+                  "bine_2_blocks": "bine_doubling", "bine_send_remap": "bine_butterfly"},
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "recursive_distance_doubling": "butterfly",
-                             "ring": "ring"},
+                             "ring": "ring", "bine_send_remap": "bine_butterfly"},
     "bcast": {"binomial": "binomial", "knomial": "knomial", "scatter_allgather": "scatter_doubling",
               "scatter_allgather_ring": "scatter_allgather"},
-    "reduce": {"binomial": "binomial", "rabenseifner": "rabenseifner", "linear": "direct"},
+    "reduce": {"binomial": "binomial", "rabenseifner": "rabenseifner", "linear": "direct",
+               "bine_bdw": "bine_halving"},
     "alltoall": {"linear": "direct", "pairwise": "pairwise", "bruck": "bruck", "modified_bruck": "bruck"},
     "gather": {"binomial": "binomial", "linear": "linear"},
     "scatter": {"binomial": "binomial", "linear": "linear", "linear_nb": "linear"},
@@ -62,16 +66,17 @@ class Call:
     machine: str
     nodes: int
     per_node: int
+    ranks: int
     operation: str
     bytes: int
 
     @property
     def layout(self):
-        return self.machine, self.nodes, self.per_node
+        return self.machine, self.nodes, self.per_node, self.ranks
 
     def asked(self):
         """The bytes that the planner is asked for: whole elements a block, as those that were sent."""
-        least = 4 * (self.nodes * self.per_node if self.operation in BLOCKS else 1)
+        least = 4 * (self.ranks if self.operation in BLOCKS else 1)
         return max(1, self.bytes // least) * least
 
 
@@ -93,11 +98,16 @@ def call_of(row):
     operation = row["operation"].lower()
     if operation == "reduce_scatter":  # all blocks of the file have one size
         operation = "reduce_scatter_block"
-    notes = row["notes"].split()
-    # The column says 1 where ranks were started by an option that the note has: "4 tasks per node".
-    per_node = notes[0] if notes[1:] == ["tasks", "per", "node"] else row["ranks_per_node"]
     nodes = math.prod(map(int, row["nodes"].split("x")))
-    return Call(row["machine"], nodes, int(per_node), operation, int(row["bytes"]))
+    per_node, ranks = int(row["ranks_per_node"]), None
+    # The column says 1 where ranks were started by an option that the note has, "4 tasks per node", and that many on
+    # each node but the last one, "Test 2048 tasks on lumi".
+    notes = row["notes"].split()
+    if notes[1:] == ["tasks", "per", "node"]:
+        per_node = int(notes[0])
+    elif "tasks" in notes:
+        ranks = int(notes[notes.index("tasks") - 1])
+    return Call(row["machine"], nodes, per_node, ranks or nodes * per_node, operation, int(row["bytes"]))
 
 
 def read(path):

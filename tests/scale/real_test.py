@@ -35,7 +35,7 @@ def made_up(planner):
         for (operation, size), ways in planner.ask(TRUE, nodes, 1, calls).items():
             some = list(rows_of(nodes, operation, size, ways))
             least = min(row["median_ns"] for row in some)
-            rows += [*some, {**some[0], "algorithm": "bine_lat_over", "median_ns": least / 2}]
+            rows += [*some, {**some[0], "algorithm": "bine_static_over", "median_ns": least / 2}]
     return rows
 
 
@@ -66,8 +66,11 @@ class RealTest(unittest.TestCase):
         self.assertEqual(pico.counterpart("bcast", "scatter_allgather_ring_ompi"), "scatter_allgather")
         self.assertEqual(pico.counterpart("allgather", "default-recursive-doubling"), "recursive_doubling")
         self.assertEqual(pico.counterpart("allreduce", "RECDOUB-L-UTOFU-0-1"), "recursive_doubling")
+        self.assertEqual(pico.counterpart("allreduce", "bine_lat_over"), "bine_doubling")
+        self.assertEqual(pico.counterpart("allgather", "sparbit_over"), "sparbit")
         for operation, name in (("allreduce", "RECDOUB-L-UTOFU-0-6"), ("bcast", "default-basic-linear"),
-                                ("allreduce", "bine_lat_over"), ("allreduce", "default_ompi"), ("bcast", "binomial")):
+                                ("reduce", "bine_lat_over"), ("allreduce", "bine_bdw_remap_segmented_over"),
+                                ("allreduce", "default_ompi"), ("bcast", "binomial")):
             self.assertIsNone(pico.counterpart(operation, name), name)
 
     def test_counterparts_are_algorithms(self):
@@ -86,9 +89,16 @@ class RealTest(unittest.TestCase):
         self.assertEqual(len(self.read(*ways, {"session": "2"})), 2)
         self.assertEqual(self.read({"median_ns": 28}), [])
         torus, = self.read({"nodes": "2x4x8", "notes": " 4 tasks per node", "operation": "REDUCE_SCATTER"})
-        self.assertEqual(torus.call.layout, ("made_up", 64, 4))
+        self.assertEqual(torus.call.layout, ("made_up", 64, 4, 256))
+        told, = self.read({"nodes": "9", "ranks_per_node": "8", "notes": "Test 64 tasks on made_up"})
+        self.assertEqual(told.call.layout, ("made_up", 9, 8, 64))
         self.assertEqual(torus.call.operation, "reduce_scatter_block")
-        self.assertEqual(pico.Call("m", 100, 1, "allgather", 4096).asked(), 4000)
+        self.assertEqual(pico.Call("m", 100, 1, 100, "allgather", 4096).asked(), 4000)
+
+    def test_ranks_of_a_node_that_is_not_full(self):
+        cell = pico.Cell(pico.Call("m", 9, 8, 64, "allgather", 1 << 16), "1")
+        ways = self.planner.predict({**TRUE, **fitted.ON_NODES}, [cell])[cell.call]
+        self.assertIn("recursive_doubling", ways)  # for powers of two alone: 72 ranks are none
 
     def test_a_file_of_another_form_is_refused(self):
         path = pathlib.Path(self.folder.name, "other.csv")
