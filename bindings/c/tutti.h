@@ -10,9 +10,9 @@
 /// ranks start at 0, as in MPI. NULL as `options` means the defaults. MPI must be initialised; the library needs no
 /// initialisation of its own. Threads: one thread at a time uses a communicator and the objects made from it; under
 /// MPI_THREAD_MULTIPLE, different communicators may be used concurrently.
-#include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tutti/mpi_header.h>
 #include <tutti/parts.h>
 
 #define TUTTI_VERSION_MAJOR 0

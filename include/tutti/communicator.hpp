@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <mpi.h>
+#include <tutti/mpi_header.h>
 
 #include <chrono>
 #include <cstdint>

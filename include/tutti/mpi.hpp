@@ -3,7 +3,7 @@
 // table.
 #pragma once
 
-#include <mpi.h>
+#include <tutti/mpi_header.h>
 
 #include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>

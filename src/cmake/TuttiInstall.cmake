@@ -16,7 +16,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" ${left_out})
 install(FILES ${PROJECT_BINARY_DIR}/include/tutti/version.hpp ${PROJECT_BINARY_DIR}/include/tutti/parts.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tutti)
+  ${PROJECT_BINARY_DIR}/include/tutti/mpi_header.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tutti)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
