@@ -178,7 +178,7 @@ TUTTI_API int tutti_embedding_finish_backward(tutti_embedding_t collection, size
 TUTTI_API int tutti_embedding_progress(tutti_embedding_t collection);
 
 /// Save and load a checkpoint in a folder that all ranks see; load works with any plan and number of ranks. Collective,
-/// blocking. Errors, on all ranks: TUTTI_ERROR_IO. Counterpart: tutti::CheckpointPart, tutti::CheckpointReader.
+/// blocking. Errors, on all ranks: TUTTI_ERROR_IO. Counterpart: tutti::save_checkpoint, tutti::load_checkpoint.
 TUTTI_API int tutti_embedding_save(tutti_embedding_t collection, const char* folder);
 TUTTI_API int tutti_embedding_load(tutti_embedding_t collection, const char* folder);
 

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <tutti/communicator.hpp>
 #include <tutti/detail/export.hpp>
 #include <vector>
 
@@ -17,10 +19,10 @@ namespace tutti {
 /// any moment leaves either the old or the new checkpoint. Sections, the table of each part and the manifest carry a
 /// CRC-32.
 ///
-/// To save on R ranks, every rank makes a CheckpointPart with the same folder, adds sections with names that no other
-/// rank uses, and calls write(). When all ranks have written (the caller makes a barrier, or agrees on a status), one
-/// rank calls commit_checkpoint(); after another barrier all go on. Nothing here communicates. All ranks must see the
-/// same file system.
+/// To save on R ranks, as save_checkpoint() does, every rank makes a CheckpointPart with the same folder, adds sections
+/// with names that no other rank uses, and calls write(). When all ranks have written (the caller agrees on that), one
+/// rank calls commit_checkpoint(); all go on when they know its end. The class does not communicate. All ranks must see
+/// the same file system.
 class TUTTI_EXPORT CheckpointPart {
  public:
   CheckpointPart(std::filesystem::path folder, int rank);
@@ -75,5 +77,15 @@ class TUTTI_EXPORT CheckpointReader {
   std::filesystem::path folder_;
   std::vector<Entry> entries_;
 };
+
+/// Saves what each rank adds to its part, and commits it. Collective over `comm`, blocking. `add` is called once on
+/// each rank. Errors: if a rank fails, all throw the error of the first such rank, and the checkpoint that the folder
+/// had stays valid.
+TUTTI_EXPORT void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder,
+                                  const std::function<void(CheckpointPart&)>& add);
+/// Opens the checkpoint on each rank, which reads what it needs. Collective over `comm`, blocking. `read` is called
+/// once on each rank that can open it. Errors: as save_checkpoint(); ranks that did not fail have read.
+TUTTI_EXPORT void load_checkpoint(const Communicator& comm, const std::filesystem::path& folder,
+                                  const std::function<void(const CheckpointReader&)>& read);
 
 }  // namespace tutti

@@ -15,12 +15,7 @@ using kernels::Pooling;
 using kernels::RowOptimizer;
 
 void save(const EmbeddingCollection& collection, const std::filesystem::path& where) {
-  CheckpointPart part(where, world().rank());
-  collection.add_to(part);
-  part.write();
-  barrier(world());
-  if (world().rank() == 0) commit_checkpoint(where, world().size());
-  barrier(world());
+  save_checkpoint(world(), where, [&](CheckpointPart& part) { collection.add_to(part); });
 }
 
 constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
@@ -146,6 +141,49 @@ TEST_P(Checkpoints, TablesMayHaveGrown) {
       for (std::uint64_t k = 5; k <= 8; ++k) after.step(k, "grown");
       after.expect_rows("grown");
     }
+}
+
+/// The error of a call, which all ranks must get.
+template <typename Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::io);
+    return e.what();
+  }
+  return {};
+}
+
+TEST(EmbeddingCheckpoint, AFailureOfOneRankIsAnErrorOfAll) {
+  const CommonFolder folder;
+  const int last = world().size() - 1;
+  const auto add = [&](CheckpointPart& part, bool fails) {
+    if (fails) throw Error(ErrorCode::io, "no room");
+    part.add("of " + std::to_string(world().rank()), std::span<const char>("abc", 3));
+  };
+  save_checkpoint(world(), folder.path(), [&](CheckpointPart& part) { add(part, false); });
+  const std::string told = "rank " + std::to_string(last) + ": no room";
+  EXPECT_EQ(error_of([&] {
+              save_checkpoint(world(), folder.path(), [&](CheckpointPart& part) { add(part, world().rank() == last); });
+            }),
+            told);
+  EXPECT_EQ(error_of([&] {
+              load_checkpoint(world(), folder.path(), [&](const CheckpointReader& reader) {
+                reader.verify();
+                if (world().rank() == last) throw Error(ErrorCode::io, "no room");
+              });
+            }),
+            told);
+  // Rank 0 cannot commit where a part was written elsewhere.
+  const std::string error = error_of([&] {
+    save_checkpoint(world(), folder.path() / "new", [&](CheckpointPart& part) {
+      if (world().rank() == last) part = CheckpointPart(folder.path() / "elsewhere", last);
+      add(part, false);
+    });
+  });
+  EXPECT_TRUE(error.starts_with("rank 0: ") && error.find("part-1-" + std::to_string(last)) != std::string::npos)
+      << error;
 }
 
 TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {

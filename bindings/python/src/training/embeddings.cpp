@@ -4,8 +4,6 @@
 
 #include <span>
 #include <tutti/checkpoint.hpp>
-#include <tutti/collectives/allreduce.hpp>
-#include <tutti/collectives/barrier.hpp>
 #include <tutti/embedding_collection.hpp>
 #include <vector>
 
@@ -160,30 +158,14 @@ nb::object read_rows(const PythonCollection& collection, std::size_t shard) {
   return out;
 }
 
-/// Collective: a barrier between the parts and the manifest, and one behind it.
 void save(PythonCollection& collection, const std::string& folder) {
-  const EmbeddingCollection& part = collection.get();
   auto& comm = nb::cast<PythonCommunicator&>(collection.communicator);
-  comm.run([&] {
-    std::string fault;
-    try {
-      CheckpointPart written(folder, comm.get().rank());
-      part.add_to(written);
-      written.write();
-    } catch (const Error& error) {
-      fault = error.what();
-    }
-    const bool failed = allreduce(comm.get(), !fault.empty(), lor);
-    if (!failed && comm.get().rank() == 0) commit_checkpoint(folder, comm.get().size());
-    barrier(comm.get());
-    if (failed)
-      throw Error(ErrorCode::io, fault.empty() ? "save: another rank could not write its part of " + folder : fault);
-  });
+  comm.run([&] { save_checkpoint(comm.get(), folder, [&](auto& part) { collection.get().add_to(part); }); });
 }
 
 void load(PythonCollection& collection, const std::string& folder) {
-  const CheckpointReader reader(folder);
-  collection.get().load(reader);
+  auto& comm = nb::cast<PythonCommunicator&>(collection.communicator);
+  comm.run([&] { load_checkpoint(comm.get(), folder, [&](const auto& reader) { collection.get().load(reader); }); });
 }
 
 }  // namespace
@@ -264,8 +246,8 @@ void bind_embeddings(nb::module_& module) {
            "Writes rows and state as a checkpoint that all ranks see. Raises Error: IO.")
       .def(
           "load", load, nb::arg("folder"),
-          "Reads rows and state from a checkpoint of the same tables, with any plan and number of ranks. Local. Raises "
-          "Error: IO.");
+          "Reads rows and state from a checkpoint of the same tables, with any plan and number of ranks. Raises Error: "
+          "IO.");
   define_free(collection);
 }
 
