@@ -1,6 +1,7 @@
 # The installed tree holds every public header and what clients of each language need.
 set(expected include/tutti/tutti.hpp include/tutti/version.hpp include/tutti/error_codes.def include/tutti/tutti.h
-  include/tutti/mpi_header.h include/tutti/parts.h include/tutti/tutti_call_sites.h include/tutti/tutti_device.h include/tutti/tutti_exact.h
+  include/tutti/mpi_header.h include/tutti/parts.h include/tutti/tutti_call_sites.h include/tutti/tutti_device.h
+  include/tutti/tutti_exact.h
   ${LIBDIR}/cmake/tutti/tuttiConfig.cmake ${LIBDIR}/cmake/tutti/tuttiConfigVersion.cmake
   ${LIBDIR}/cmake/tutti/tuttiTargets.cmake ${LIBDIR}/cmake/tutti/TuttiKokkos.cmake ${LIBDIR}/pkgconfig/tutti.pc)
 file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/include/tutti/*.hpp)

@@ -194,13 +194,7 @@ TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {
   save(before.collection, folder.path());
   const auto message = [&](const Setting& other) {
     Exercise after(world(), other);
-    try {
-      after.collection.load(CheckpointReader(folder.path()));
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::io);
-      return std::string(e.what());
-    }
-    return std::string();
+    return error_of([&] { after.collection.load(CheckpointReader(folder.path())); });
   };
   Setting more = setting;
   for (auto& table : more.tables) table.sharding = Sharding::data_parallel;
