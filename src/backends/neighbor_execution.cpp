@@ -118,7 +118,9 @@ bool NeighborExecution::begin() {
   uses_slots_ = slots_.has_value();
   next_ = 0;
   for (Parcel& parcel : parcels_) {
-    parcel.state = parcel.place < 0 ? State::by_messages : is_taken(parcel) ? State::waiting : State::kept;
+    const bool may_fit = parcel.place >= 0 && shm::NeighborSlots::fits(parcel.bytes);
+    parcel.state = !may_fit ? State::by_messages : is_taken(parcel) ? State::waiting : State::kept;
+    parcel.is_told = parcel.place < 0 || !is_taken(parcel);
     parcel.lines = 0;
     parcel.next = parcel.first;
   }
@@ -148,7 +150,7 @@ bool NeighborExecution::step() {
 void NeighborExecution::publish() {
   if (slots_) {
     for (std::size_t i = taken_; i < parcels_.size(); ++i)
-      if (parcels_[i].state == Parcel::State::kept) give(parcels_[i]);
+      if (parcels_[i].place >= 0) give(parcels_[i]);
     slots_->publish();
   }
   is_published_ = true;
@@ -162,7 +164,8 @@ void NeighborExecution::give(Parcel& parcel) {
     at += messages_[i].block->bytes;
   }
   slots_->give(room, parcel.place, parcel.bytes, parcel.sizes);
-  parcel.state = at != nullptr ? Parcel::State::done : Parcel::State::by_messages;
+  if (parcel.state == Parcel::State::kept)
+    parcel.state = at != nullptr ? Parcel::State::done : Parcel::State::by_messages;
 }
 
 void NeighborExecution::look(Parcel& parcel) {
@@ -170,6 +173,8 @@ void NeighborExecution::look(Parcel& parcel) {
   const shm::NeighborSlots::Given given = slots_->look(parcel.place, parcel.lines);
   if (given.via == Via::none_yet) return;
   check_sizes(parcel, given);
+  parcel.is_told = true;
+  if (parcel.state != Parcel::State::waiting) return;  // its messages are on their way
   if (given.via == Via::messages) {
     parcel.state = Parcel::State::by_messages;
     return;
@@ -232,11 +237,11 @@ bool NeighborExecution::advance() {
   bool has_messages = false;
   for (std::size_t i = next_; i < parcels_.size(); ++i) {
     Parcel& parcel = parcels_[i];
-    if (parcel.state == State::waiting) look(parcel);
+    if (!parcel.is_told) look(parcel);
     if (parcel.state == State::by_messages) post(parcel);
-    if (parcel.state == State::posted && tests) tests = has_arrived(parcel);
-    if (parcel.state == State::done && i == next_) ++next_;
-    waits = waits || parcel.state == State::waiting;
+    if (parcel.state == State::posted && parcel.is_told && tests) tests = has_arrived(parcel);
+    if (parcel.is_over() && i == next_) ++next_;
+    waits = waits || !parcel.is_told;
     has_messages = has_messages || parcel.state == State::by_messages || parcel.state == State::posted;
   }
   has_messages_.store(has_messages, std::memory_order_relaxed);
@@ -260,7 +265,7 @@ void NeighborExecution::watch() {
   const auto who = [this] { return name() + ", " + sharing_->describe(); };
   if (is_published_)
     for (std::size_t i = next_; i < taken_; ++i)
-      if (parcels_[i].state == Parcel::State::waiting) slots_->check_giver(parcels_[i].place, who);
+      if (!parcels_[i].is_told) slots_->check_giver(parcels_[i].place, who);
   if (!has_messages_.load(std::memory_order_relaxed)) progress_hook::look_into_mpi(comm().point_to_point);
 }
 

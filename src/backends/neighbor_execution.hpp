@@ -55,6 +55,8 @@ class NeighborExecution final : public Execution {
     std::uint64_t sizes = 0;  ///< a digest of the sizes of its blocks
     std::size_t lines = 0;    ///< of the giver that this rank has seen
     std::size_t next = 0;     ///< all its earlier messages are complete
+    bool is_told = false;     ///< the taker has seen the giver's line, or there is none
+    [[nodiscard]] bool is_over() const { return state == State::done && is_told; }
   };
 
   bool begin() override;

@@ -16,7 +16,7 @@ namespace tutti::detail::shm {
 /// A neighborhood collective through the slots of its ranks: the blocks for one neighbour lie one behind another in a
 /// line that tells of them, if they are short, or else in the giver's slot. Blocks for which the slot has no room go by
 /// messages, which the line tells too. Only the ends of an edge wait for each other: the giver chooses, and the taker
-/// reads the choice.
+/// reads the choice. Blocks that fit no slot are known to go by messages at both ends before a line tells of them.
 class NeighborSlots {
  public:
   /// Takes its place in the order of calls. A persistent call keeps its cells as long as this object lives. Collective.
@@ -27,6 +27,9 @@ class NeighborSlots {
 
   /// Returns false, on all ranks, for a persistent call for which no cells are left.
   [[nodiscard]] bool has_cells() const { return turn_.valid(); }
+
+  /// False: no slot has room for so many bytes. Both ends of an edge know it, and need not ask.
+  [[nodiscard]] static constexpr bool fits(std::size_t bytes) { return bytes <= slot_bytes; }
 
   /// For each start.
   void begin();

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <tutti/tutti.hpp>
+#include <utility>
 
 #include "support/world.hpp"
 
@@ -114,15 +115,17 @@ const Options limited = [] {
   return options;
 }();
 
+/// Also where the blocks of one end fit a slot and those of the other do not.
 TEST(NeighborSlots, BlocksOfTwoSizesAreAMismatch) {
-  for (const std::size_t bytes : {8U, 100U, 100000U}) {
+  for (const auto& [sent, bytes] :
+       {std::pair{4U, 8U}, {96U, 100U}, {99996U, 100000U}, {32768U, 32772U}, {32772U, 32768U}, {100000U, 64000U}}) {
     const Communicator comm = ring(1);
     const bool is_first = comm.rank() == 0;
     std::vector<std::byte> recv(bytes);
-    const std::string text = error_of(
-        [&] { neighbor_allgather(comm, bytes_of(comm.rank(), is_first ? bytes - 4 : bytes, 0), recv, limited); });
+    const std::string text =
+        error_of([&] { neighbor_allgather(comm, bytes_of(comm.rank(), is_first ? sent : bytes, 0), recv, limited); });
     const std::string expected =
-        "rank 0 sends rank 1 " + std::to_string(bytes - 4) + " bytes, but that rank expects " + std::to_string(bytes);
+        "rank 0 sends rank 1 " + std::to_string(sent) + " bytes, but that rank expects " + std::to_string(bytes);
     if (comm.rank() == 1) {
       EXPECT_NE(text.find(expected), std::string::npos) << text;
     }
