@@ -31,6 +31,13 @@ void unpack(const std::byte* from, const EdgeBlock& block) {
     std::memcpy(block.address, from, block.bytes);
 }
 
+std::size_t blocks_in(const EdgeRoutes& routes) {
+  std::size_t blocks = 0;
+  for (const auto* side : {&routes.taken, &routes.given})
+    for (const EdgeRoute& route : *side) blocks += route.blocks.size();
+  return blocks;
+}
+
 }  // namespace
 
 Context* sharing_ranks(Context& context) noexcept {
@@ -44,7 +51,10 @@ NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& e
       exchange_(std::move(exchange)),
       routes_(exchange_.routes_of(*comm().neighbors)),
       sharing_(sharing_ranks(comm())),
-      tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()) {
+      tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()),
+      messages_(blocks_in(routes_)),
+      parcels_(routes_.taken.size() + routes_.given.size()),
+      taken_(routes_.taken.size()) {
   if (sharing_ != nullptr) slots_.emplace(*sharing_, exchange_.call, kind, options.timeout);
   if (slots_ && !slots_->has_cells()) slots_.reset();
   plan();
@@ -58,14 +68,10 @@ NeighborExecution::~NeighborExecution() {
 }
 
 void NeighborExecution::plan() {
-  std::size_t most = 0;
-  for (const auto* routes : {&routes_.taken, &routes_.given})
-    for (const EdgeRoute& route : *routes) most += route.blocks.size();
-  messages_.reserve(most);
-  parcels_.reserve(routes_.taken.size() + routes_.given.size());
-  for (const EdgeRoute& route : routes_.taken) add(route, exchange_.received);
-  taken_ = parcels_.size();
-  for (const EdgeRoute& route : routes_.given) add(route, exchange_.sent);
+  std::size_t i = 0;
+  std::size_t next = 0;
+  for (const EdgeRoute& route : routes_.taken) parcels_[i++] = parcel_of(route, exchange_.received, next);
+  for (const EdgeRoute& route : routes_.given) parcels_[i++] = parcel_of(route, exchange_.sent, next);
 }
 
 int NeighborExecution::place_of(int peer) const {
@@ -75,20 +81,21 @@ int NeighborExecution::place_of(int peer) const {
   return other.node == places[static_cast<std::size_t>(comm().rank)].node ? other.local_rank : -1;
 }
 
-void NeighborExecution::add(const EdgeRoute& route, const std::vector<EdgeBlock>& blocks) {
+NeighborExecution::Parcel NeighborExecution::parcel_of(const EdgeRoute& route, const EdgeBlocks& blocks,
+                                                       std::size_t& next) {
   Parcel parcel;
   parcel.peer = route.peer;
-  parcel.place = place_of(route.peer);
-  parcel.first = messages_.size();
+  parcel.first = next;
   for (const std::size_t i : route.blocks) {
     const EdgeBlock& block = blocks[i];
     if (block.bytes == 0) continue;
-    messages_.push_back({&block, block.address});
+    messages_[next++] = {&block, block.address};
     parcel.bytes += block.bytes;
     parcel.sizes = (parcel.sizes + block.bytes) * 0x9E3779B97F4A7C15ULL;
   }
-  parcel.last = messages_.size();
-  if (parcel.bytes > 0) parcels_.push_back(parcel);
+  parcel.last = next;
+  if (parcel.bytes > 0) parcel.place = place_of(route.peer);
+  return parcel;
 }
 
 void NeighborExecution::place_between() {
@@ -102,24 +109,29 @@ void NeighborExecution::place_between() {
 void NeighborExecution::place_packed() {
   std::size_t bytes = 0;
   for (const Message& message : messages_)
-    if (message.block->layout) bytes += message.block->bytes;
+    if (message.block != nullptr && message.block->layout) bytes += message.block->bytes;
   packed_ = comm().scratch.acquire(bytes);
   std::byte* at = packed_.data();
   for (Message& message : messages_)
-    if (message.block->layout) {
+    if (message.block != nullptr && message.block->layout) {
       message.bytes = at;
       at += message.block->bytes;
     }
 }
 
-bool NeighborExecution::begin() {
+NeighborExecution::Parcel::State NeighborExecution::first_state(const Parcel& parcel) const {
   using State = Parcel::State;
+  if (parcel.bytes == 0) return State::done;
+  if (parcel.place < 0 || !shm::NeighborSlots::fits(parcel.bytes)) return State::by_messages;
+  return is_taken(parcel) ? State::waiting : State::kept;
+}
+
+bool NeighborExecution::begin() {
   is_published_ = false;
   uses_slots_ = slots_.has_value();
   next_ = 0;
   for (Parcel& parcel : parcels_) {
-    const bool may_fit = parcel.place >= 0 && shm::NeighborSlots::fits(parcel.bytes);
-    parcel.state = !may_fit ? State::by_messages : is_taken(parcel) ? State::waiting : State::kept;
+    parcel.state = first_state(parcel);
     parcel.is_told = parcel.place < 0 || !is_taken(parcel);
     parcel.lines = 0;
     parcel.next = parcel.first;
@@ -296,8 +308,6 @@ void NeighborExecution::copy(const EdgeBlock& from, const EdgeBlock& to) const {
 void NeighborExecution::cancel() noexcept {
   for (std::size_t i = 0; i < parcels_.size(); ++i)
     for (std::size_t k = parcels_[i].first; k < parcels_[i].last; ++k) drop_request(messages_[k].request, i < taken_);
-  messages_.clear();
-  parcels_.clear();
   if (packed_.bytes > 0) defer_free(std::move(packed_.memory));
   packed_ = {};
 }

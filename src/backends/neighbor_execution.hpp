@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backends/shm/neighbor_slots.hpp"
 #include "call/backend.hpp"
 #include "call/execution.hpp"
+#include "call/few.hpp"
 #include "call/neighborhood.hpp"
 #include "call/scratch.hpp"
 #include "operation/signature.hpp"
@@ -47,7 +47,7 @@ class NeighborExecution final : public Execution {
   struct Parcel {
     enum class State : std::uint8_t { kept, waiting, by_messages, posted, done };
     int peer = 0;
-    int place = 0;  ///< of the peer among the ranks that share memory; -1: it is on another node
+    int place = -1;  ///< of the peer among the ranks that share memory; -1: it is on another node
     State state = State::waiting;
     std::size_t first = 0;  ///< its messages
     std::size_t last = 0;
@@ -64,7 +64,9 @@ class NeighborExecution final : public Execution {
   void cancel() noexcept override;
 
   void plan();
-  void add(const EdgeRoute& route, const std::vector<EdgeBlock>& blocks);
+  [[nodiscard]] Parcel::State first_state(const Parcel& parcel) const;
+  /// Its messages begin at `next`, which moves behind them.
+  [[nodiscard]] Parcel parcel_of(const EdgeRoute& route, const EdgeBlocks& blocks, std::size_t& next);
   /// The place of a peer among the ranks that share memory; -1: it has none there.
   [[nodiscard]] int place_of(int peer) const;
   void place_between();
@@ -78,7 +80,7 @@ class NeighborExecution final : public Execution {
   void post_all();
   [[nodiscard]] bool has_arrived(Parcel& parcel);
   [[nodiscard]] bool is_taken(const Parcel& parcel) const {
-    return static_cast<std::size_t>(&parcel - parcels_.data()) < taken_;
+    return static_cast<std::size_t>(&parcel - parcels_.begin()) < taken_;
   }
   void copy_own() const;
   void copy(const EdgeBlock& from, const EdgeBlock& to) const;
@@ -93,9 +95,9 @@ class NeighborExecution final : public Execution {
   Context* sharing_;  ///< the ranks of slots_
   std::optional<shm::NeighborSlots> slots_{};
   int tag_;
-  std::vector<Message> messages_;
-  std::vector<Parcel> parcels_;  ///< those taken, then those given
-  std::size_t taken_ = 0;        ///< number of parcels that are taken
+  Few<Message, 8> messages_;
+  Few<Parcel, 4> parcels_;  ///< those taken, then those given
+  std::size_t taken_;       ///< number of parcels that are taken
   ScratchPool::Block packed_;
   ScratchPool::Block between_;  ///< for copies between two layouts
   std::size_t next_ = 0;        ///< all earlier parcels are done

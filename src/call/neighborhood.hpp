@@ -8,6 +8,7 @@
 #include <tutti/layout.hpp>
 #include <vector>
 
+#include "call/few.hpp"
 #include "diagnosis/calls.hpp"
 #include "schedules/neighborhood.hpp"
 
@@ -48,6 +49,7 @@ struct EdgeBlock {
   std::size_t unit = 1;  ///< size of an element, in bytes
   std::shared_ptr<const Grid> layout{};
 };
+using EdgeBlocks = Few<EdgeBlock, 6>;  // as many neighbours as a grid of three dimensions has
 
 /// This rank's part of a neighborhood collective: a block for each destination, or one for all, and one for each
 /// source. An empty block is empty at both ends of its edge, so both leave it out.
@@ -55,8 +57,8 @@ struct NeighborExchange {
   std::string_view name{};  ///< the public function, a literal
   flight::Call call{};
   bool sends_one = false;
-  std::vector<EdgeBlock> sent{};
-  std::vector<EdgeBlock> received{};
+  EdgeBlocks sent{0};
+  EdgeBlocks received{0};
 
   [[nodiscard]] const EdgeRoutes& routes_of(const Neighbors& neighbors) const {
     return sends_one ? neighbors.one_block : neighbors.own_blocks;

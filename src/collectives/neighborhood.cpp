@@ -31,22 +31,32 @@ const Neighbors& neighbors_of(const Context& comm, std::string_view function) {
   return *comm.neighbors;
 }
 
-/// The public function behind a name: "ineighbor_alltoall" is neighbor_alltoall.
-std::string_view operation_of(std::string_view name) {
-  name.remove_prefix(name.find("neighbor"));
-  return name.substr(0, name.find("_init"));
-}
+/// The name of a public function, and its operation: "ineighbor_alltoall" is neighbor_alltoall.
+struct Name {
+  consteval Name(const char* literal) : text(literal), call(call_of(text)) {}  // NOLINT(google-explicit-constructor)
 
-flight::Call call_of(std::string_view name) { return flight::neighbor_call(operation_of(name)); }
+  std::string_view text;
+  flight::Call call;
+
+ private:
+  static consteval flight::Call call_of(std::string_view name) {
+    name.remove_prefix(name.find("neighbor"));
+    name = name.substr(0, name.find("_init"));
+#define TUTTI_CALL(operation, ...) \
+  if (name == #operation) return flight::Call::operation;
+    TUTTI_NEIGHBOR_OPERATIONS(TUTTI_CALL)
+#undef TUTTI_CALL
+    throw name;  // no constant: it does not compile
+  }
+};
 
 /// Checks the arguments of one neighborhood collective and makes its blocks of them.
 class NeighborArguments {
  public:
-  /// name: the public function, a literal.
-  NeighborArguments(const Communicator& comm, std::string_view name, const Options& options)
-      : comm_(*comm.state()), neighbors_(neighbors_of(comm_, name)), declared_(options.memory) {
-    exchange_.name = name;
-    exchange_.call = call_of(name);
+  NeighborArguments(const Communicator& comm, const Name& name, const Options& options)
+      : comm_(*comm.state()), neighbors_(neighbors_of(comm_, name.text)), declared_(options.memory) {
+    exchange_.name = name.text;
+    exchange_.call = name.call;
     if (options.timeout.count() < 0) [[unlikely]]
       refuse("options.timeout", "is negative; pass 0 for no timeout");
   }
@@ -58,7 +68,7 @@ class NeighborArguments {
     check(buffer, "send");
     exchange_.sends_one = true;
     sent_ = {buffer.data, buffer.count};
-    exchange_.sent.push_back(block(buffer, 0, buffer.count));
+    exchange_.sent = EdgeBlocks(1, block(buffer, 0, buffer.count));
   }
   /// Equal blocks.
   void send(const ConstBuffer& buffer) {
@@ -143,42 +153,42 @@ class NeighborArguments {
   }
 
   template <typename AnyBuffer>
-  void add_equal(std::vector<EdgeBlock>& blocks, const AnyBuffer& buffer, std::size_t n, const char* name,
+  void add_equal(EdgeBlocks& blocks, const AnyBuffer& buffer, std::size_t n, const char* name,
                  const char* neighbor) const {
     if (n == 0 ? buffer.count > 0 : buffer.count % n != 0) [[unlikely]]
       refuse(name, fmt::format("has {} elements, which do not divide into an equal block for each {}, of which there "
                                "are {}; pass such blocks",
                                buffer.count, neighbor, n));
-    blocks.reserve(n);
-    for (std::size_t i = 0; i < n; ++i) blocks.push_back(block(buffer, i * (buffer.count / n), buffer.count / n));
+    blocks = EdgeBlocks(n);
+    for (std::size_t i = 0; i < n; ++i) blocks[i] = block(buffer, i * (buffer.count / n), buffer.count / n);
   }
 
   template <typename AnyBuffer>
-  void add_placed(std::vector<EdgeBlock>& blocks, const AnyBuffer& buffer, Counts counts, Counts displs, std::size_t n,
+  void add_placed(EdgeBlocks& blocks, const AnyBuffer& buffer, Counts counts, Counts displs, std::size_t n,
                   const char* name) const {
     for (const auto& [numbers, what] : {std::pair(counts, "counts"), std::pair(displs, "displs")})
       if (numbers.size() != n) [[unlikely]]
         refuse(fmt::format("{}_{}", name, what),
                fmt::format("has {} elements, but there are {} neighbours; pass one for each", numbers.size(), n));
-    blocks.reserve(n);
+    blocks = EdgeBlocks(n);
     for (std::size_t i = 0; i < n; ++i) {
       if (counts[i] > 0 && (displs[i] > buffer.count || counts[i] > buffer.count - displs[i])) [[unlikely]]
         refuse(name, fmt::format("has {} elements, but block {} has {} from element {} on; correct its count or "
                                  "displacement",
                                  buffer.count, i, counts[i], displs[i]));
-      blocks.push_back(block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]));
+      blocks[i] = block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]);
     }
   }
 
   /// Buffers of neighbours that do not exist are not looked at.
   template <typename AnyBuffer>
-  void add_each(std::vector<EdgeBlock>& blocks, std::span<const AnyBuffer> buffers, const std::vector<int>& neighbors,
+  void add_each(EdgeBlocks& blocks, std::span<const AnyBuffer> buffers, const std::vector<int>& neighbors,
                 const char* name, const char* neighbor) const {
     const std::size_t n = neighbors.size();
     if (buffers.size() != n) [[unlikely]]
       refuse(name, fmt::format("has {} buffers, but there are {} neighbours; pass one for each {}", buffers.size(), n,
                                neighbor));
-    blocks.resize(n);
+    blocks = EdgeBlocks(n);
     for (std::size_t i = 0; i < n; ++i) {
       if (neighbors[i] < 0) continue;
       check_block(buffers[i], name);
@@ -219,7 +229,7 @@ auto make_or_break(Context& context, flight::Call call, const Make& make) {
 
 /// The bytes that this rank gives or takes, whichever are more.
 std::uint64_t bytes_of(const NeighborExchange& exchange) {
-  const auto sum = [](const std::vector<EdgeBlock>& blocks) {
+  const auto sum = [](const EdgeBlocks& blocks) {
     std::uint64_t bytes = 0;
     for (const EdgeBlock& block : blocks) bytes += block.bytes;
     return bytes;
@@ -250,7 +260,7 @@ Observers observers_of(Context& comm, const NeighborExchange& exchange, CallKind
   const std::string_view way = neighbor_way(comm);
   Observers by;
   if (comm.summary != nullptr) [[unlikely]]
-    by.count(*comm.summary, operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way),
+    by.count(*comm.summary, flight::call_name(exchange.call), kind, std::string(way.empty() ? "messages" : way),
              bytes_of(exchange));
   by.note = noted(comm, kind, [&] { return facts_of(comm, exchange, kind, way); });
   if (comm.flight.has_checksums()) [[unlikely]]
@@ -310,16 +320,15 @@ Request prepare_neighbors(const Communicator& comm, NeighborExchange&& exchange,
 
 /// The blocks of a call. check: fills in the arguments.
 template <typename Check>
-NeighborExchange blocks_of(const Communicator& comm, std::string_view name, const Options& options,
-                           const Check& check) {
+NeighborExchange blocks_of(const Communicator& comm, const Name& name, const Options& options, const Check& check) {
   NeighborArguments args(comm, name, options);
-  return make_or_break(*comm.state(), call_of(name), [&] {
+  return make_or_break(*comm.state(), name.call, [&] {
     check(args);
     return args.take();
   });
 }
 
-NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+NeighborExchange allgather_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
                                   const Buffer& recv, const Options& options) {
   return blocks_of(comm, name, options, [&](NeighborArguments& args) {
     args.send_one(send);
@@ -328,7 +337,7 @@ NeighborExchange allgather_blocks(const Communicator& comm, std::string_view nam
   });
 }
 
-NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+NeighborExchange allgather_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
                                   const Buffer& recv, Counts recv_counts, Counts recv_displs, const Options& options) {
   return blocks_of(comm, name, options, [&](NeighborArguments& args) {
     args.send_one(send);
@@ -337,7 +346,7 @@ NeighborExchange allgather_blocks(const Communicator& comm, std::string_view nam
   });
 }
 
-NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+NeighborExchange alltoall_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
                                  const Buffer& recv, const Options& options) {
   return blocks_of(comm, name, options, [&](NeighborArguments& args) {
     args.send(send);
@@ -346,7 +355,7 @@ NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name
   });
 }
 
-NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+NeighborExchange alltoall_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
                                  Counts send_counts, Counts send_displs, const Buffer& recv, Counts recv_counts,
                                  Counts recv_displs, const Options& options) {
   return blocks_of(comm, name, options, [&](NeighborArguments& args) {
@@ -356,7 +365,7 @@ NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name
   });
 }
 
-NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, std::span<const ConstBuffer> send,
+NeighborExchange alltoall_blocks(const Communicator& comm, const Name& name, std::span<const ConstBuffer> send,
                                  std::span<const Buffer> recv, const Options& options) {
   return blocks_of(comm, name, options, [&](NeighborArguments& args) {
     args.send(send);

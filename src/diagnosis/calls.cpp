@@ -34,14 +34,6 @@ std::string_view call_name(Call call) {
   return name_of(names, call);
 }
 
-Call neighbor_call(std::string_view name) {
-  constexpr auto first = static_cast<int>(Call::neighbor_allgather);
-  constexpr auto last = static_cast<int>(Call::neighbor_alltoallw);
-  for (int call = first; call < last; ++call)
-    if (call_name(static_cast<Call>(call)) == name) return static_cast<Call>(call);
-  return Call::neighbor_alltoallw;
-}
-
 std::string_view form_name(Form form) {
   constexpr std::array<std::string_view, 4> names = {"blocking", "nonblocking", "init", "start"};
   return name_of(names, form);

@@ -31,8 +31,6 @@ inline constexpr int calls = static_cast<int>(Call::prepare_device) + 1;
 /// Whether a call is one of the collectives that have an Operation.
 [[nodiscard]] constexpr bool is_operation(Call call) { return call < Call::neighbor_allgather; }
 [[nodiscard]] std::string_view call_name(Call call);
-/// The collective of neighbours of that name; neighbor_alltoallw if there is none.
-[[nodiscard]] Call neighbor_call(std::string_view name);
 /// Calls that all ranks of a communicator make in the same order.
 [[nodiscard]] constexpr bool is_neighborhood(Call call) {
   return call >= Call::neighbor_allgather && call <= Call::neighbor_alltoallw;

@@ -11,6 +11,9 @@ namespace {
 
 using namespace tutti::preload;
 
+template <typename T>
+using Few = tutti::detail::Few<T, 8>;
+
 /// The blocks of one side; false where MPI refuses them. Types: the datatype of all blocks, or one for each.
 template <typename N, typename D, typename Types>
 bool take_blocks(Blocks& blocks, const void* address, const N* counts, const D* displs,
@@ -18,23 +21,23 @@ bool take_blocks(Blocks& blocks, const void* address, const N* counts, const D* 
   const std::size_t n = neighbors.size();
   if (n == 0) return true;
   if (counts == nullptr) return false;
-  std::vector<MPI_Count> present(n);
+  Few<MPI_Count> present(n);
   for (std::size_t i = 0; i < n; ++i) {
     if (counts[i] < 0) return false;
     present[i] = neighbors[i] ? static_cast<MPI_Count>(counts[i]) : 0;
   }
-  return take_side(blocks, address, present.data(), displs, static_cast<int>(n), types);
+  return take_side(blocks, address, present.begin(), displs, static_cast<int>(n), types);
 }
 
 /// The same with one count, for blocks that follow one another.
 template <typename N>
 bool take_equal_blocks(Blocks& blocks, const void* address, N count, const std::vector<bool>& neighbors,
                        MPI_Datatype type) {
-  const std::vector<N> counts(neighbors.size(), count);
-  std::vector<MPI_Count> displs;
+  const Few<N> counts(neighbors.size(), count);
+  Few<MPI_Count> displs(neighbors.size());
   for (std::size_t i = 0; i < neighbors.size(); ++i)
-    displs.push_back(static_cast<MPI_Count>(i) * static_cast<MPI_Count>(count));
-  return take_blocks(blocks, address, counts.data(), displs.data(), neighbors, type);
+    displs[i] = static_cast<MPI_Count>(i) * static_cast<MPI_Count>(count);
+  return take_blocks(blocks, address, counts.begin(), displs.begin(), neighbors, type);
 }
 
 /// What a rank gives all its neighbours; nothing of it counts for a rank that has none.
