@@ -1,9 +1,11 @@
 # tutti_install_documents(target name): installs the manual page and the completion for bash of a program, which writes
-# them itself.
+# them itself; the site has the page too.
 function(tutti_install_documents target name)
   if(CMAKE_CROSSCOMPILING)
     return()
   endif()
+  set_property(GLOBAL APPEND PROPERTY TUTTI_DOCUMENTED_PROGRAMS ${target})
+  set_target_properties(${target} PROPERTIES TUTTI_PROGRAM_NAME ${name})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/documents)
   install(CODE "
     file(MAKE_DIRECTORY [[${folder}]])
