@@ -94,7 +94,8 @@ void add_run(CLI::App& app) {
                   "File of the MPI's library, for programs that load it themselves, such as Python with mpi4py")
       ->type_name("FILE");
   run->add_flag("--report", options->reports, "Say at the end which calls went through Tutti, and by which way");
-  run->add_option("command", options->command, "The program and its arguments, after --")->required();
+  run->add_option("command", options->command, "The program and its arguments, as in tutti run -- ./heat --steps 100")
+      ->required();
   run->positionals_at_end();
   run->callback([options] { launch(*options); });
 }

@@ -6,8 +6,9 @@
 
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <tutti/error.hpp>
+
+#include "common/command_line/parse.hpp"
 
 namespace tutti::tools {
 
@@ -23,37 +24,6 @@ int world_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
-}
-
-/// Their names, joined by commas.
-std::string subcommands(const CLI::App& app) {
-  std::string names;
-  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
-    names += (names.empty() ? "" : ", ") + one->get_name();
-  return names;
-}
-
-/// The first argument, if it should be a subcommand but is none.
-std::string unknown_subcommand(const CLI::App& app, int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
-  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (one->get_name() == argv[1]) return {};
-  return argv[1];
-}
-
-int show(const CLI::App& app, const CLI::ParseError& error, const std::string& unknown) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = app.exit(error, out, err);
-  if (status == 0) {
-    print(out.str());
-    return 0;
-  }
-  if (is_root() && !unknown.empty())
-    fmt::print(stderr, "tutti: there is no subcommand '{}'; valid: {} (see tutti --help)\n", unknown, subcommands(app));
-  else if (is_root())
-    fmt::print(stderr, "tutti: {} (see tutti --help)\n", error.what());
-  return 1;
 }
 
 }  // namespace
@@ -91,7 +61,7 @@ int run(CLI::App& app, int argc, const char* const* argv) {
   } catch (const CLI::RuntimeError& end) {
     return end.get_exit_code();  // the subcommand has said why
   } catch (const CLI::ParseError& error) {
-    return show(app, error, unknown_subcommand(app, argc, argv));
+    return command_line::show(command_line::outcome_of(app, error), world_rank());
   } catch (const std::exception& error) {
     fmt::print(stderr, "tutti: {}{}\n", is_root() ? "" : fmt::format("rank {}: ", world_rank()), error.what());
     // Other ranks may wait for this one.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "manual.hpp"
+#include "mistake.hpp"
 
 namespace tutti::command_line {
 
@@ -35,7 +36,7 @@ Outcome outcome_of(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out;
   std::ostringstream err;
   if (app.exit(error, out, err) == 0) return {true, 0, out.str()};
-  return {true, 1, app.get_name() + ": " + error.what() + " (see --help)\n"};
+  return {true, 1, app.get_name() + ": " + mistake_text(app, error) + "\n"};
 }
 
 Outcome parse(CLI::App& app, std::vector<std::string> arguments, const std::function<void()>& check) {
@@ -43,6 +44,8 @@ Outcome parse(CLI::App& app, std::vector<std::string> arguments, const std::func
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
     check();
+  } catch (const CLI::RuntimeError& end) {
+    return {true, end.get_exit_code()};  // a command that has said why
   } catch (const CLI::ParseError& error) {
     return outcome_of(app, error);
   } catch (const std::exception& error) {

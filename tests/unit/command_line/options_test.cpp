@@ -39,6 +39,11 @@ Outcome read(Read& r, const std::vector<std::string>& arguments) {
   add_flag(app, "--flag", r.flag, "a flag");
   CLI::App* sub = app.add_subcommand("sub", "A subcommand");
   add_number(*sub, "--inner", r.inner, {0, 5}, "a number inside");
+  CLI::App* second = app.add_subcommand("second", "Another one");
+  second->add_option("input", r.file, "a file to read")->required();
+  CLI::App* third = second->add_subcommand("third", "One inside");
+  third->require_subcommand(1);
+  third->add_subcommand("deep", "One that ends")->callback([] { throw CLI::RuntimeError(3); });
   add_helps(app, "program 1.0");
   return parse(app, arguments, [] {});
 }
@@ -69,9 +74,38 @@ TEST(Options, AreReadAndTheLastCounts) {
 
 TEST(Options, RefuseWhatIsOutside) {
   tutti::command_line::testing::expect_ranges([](const auto& arguments) { return read(arguments); }, 11);
-  EXPECT_EQ(read({"--number", "-1"}).text, "program: --number: '-1' is not a whole number in [1, 9] (see --help)\n");
-  EXPECT_EQ(read({"sub", "--inner=6"}).text, "program: --inner: '6' is not a whole number in [0, 5] (see --help)\n");
-  EXPECT_EQ(read({"--kind=other"}).text, "program: --kind: 'other' is none of none, some (see --help)\n");
+  EXPECT_EQ(read({"--number", "-1"}).text,
+            "program: --number: '-1' is not a whole number in [1, 9] (see program --help)\n");
+  EXPECT_EQ(read({"sub", "--inner=6"}).text,
+            "program: --inner: '6' is not a whole number in [0, 5] (see program sub --help)\n");
+  EXPECT_EQ(read({"--kind=other"}).text, "program: --kind: 'other' is none of none, some (see program --help)\n");
+}
+
+TEST(Options, ThatDoNotExistAreNamedWithTheMostSimilar) {
+  EXPECT_EQ(read({"--nmber", "3", "4"}).text,
+            "program: there is no option --nmber; did you mean --number? (see program --help)\n");
+  EXPECT_EQ(read({"--all-words=x"}).text,
+            "program: there is no option --all-words; did you mean --words? (see program --help)\n");
+  EXPECT_EQ(read({"--zzz"}).text, "program: there is no option --zzz (see program --help)\n");
+  EXPECT_EQ(read({"sub", "--iner", "2"}).text,
+            "program: there is no option --iner; did you mean --inner? (see program sub --help)\n");
+  EXPECT_EQ(read({"sub", "--sahre", "2"}).text,
+            "program: there is no option --sahre; did you mean --share? (see program sub --help)\n");
+}
+
+TEST(Options, CommandsAndArgumentsThatAreMissingOrTooManyAreNamed) {
+  EXPECT_EQ(read({"sbu"}).text, "program: there is no command 'sbu'; choose from sub, second (see program --help)\n");
+  EXPECT_EQ(read({"sub", "x"}).text,
+            "program: the argument 'x' is one too many; leave it out (see program sub --help)\n");
+  EXPECT_EQ(read({"second"}).text, "program: argument input is missing: a file to read (see program second --help)\n");
+  EXPECT_EQ(read({"second", "x", "third"}).text, "program: name a command: deep (see program second third --help)\n");
+}
+
+TEST(Options, ACommandThatHasSaidWhyEndsWithItsCodeAlone) {
+  const Outcome outcome = read({"second", "x", "third", "deep"});
+  EXPECT_TRUE(outcome.stop);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.text, "");
 }
 
 TEST(Options, AllAreInTheHelp) {
