@@ -11,6 +11,7 @@
 
 #include "diagnosis/differences.hpp"
 #include "tools/commands.hpp"
+#include "tools/kept_jobs.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -28,9 +29,7 @@ bool has_sums(const Snapshot& snapshot) {
 
 /// The recorders that one run has left.
 Job run_of(const std::string& path) {
-  std::vector<std::string> problems;
-  std::vector<Job> jobs = jobs_of(read_recorders(path, problems));
-  for (const std::string& problem : problems) fmt::print(stderr, "tutti: {}\n", problem);
+  std::vector<Job> jobs = kept_jobs("diff", {path});
   if (jobs.size() != 1)
     throw Error(ErrorCode::io, fmt::format("diff: {} has the recorders of {} jobs; name a folder of TUTTI_FLIGHT that "
                                            "one run alone has written to",
@@ -111,7 +110,8 @@ void add_diff(CLI::App& app) {
   CLI::App* diff = app.add_subcommand(
       "diff",
       "The first call in which two runs of a program part, or in which ranks of one run have other results that should "
-      "be equal. Of the files that TUTTI_CHECKSUM=1 TUTTI_FLIGHT=FOLDER has left. Starts no MPI; ends with status 1 if "
+      "be equal. Of the files that TUTTI_CHECKSUM=1 TUTTI_FLIGHT=./FOLDER has left. Starts no MPI; ends with status 1 "
+      "if "
       "it finds a difference");
   const auto settings = std::make_shared<DiffSettings>();
   diff->add_option("runs", settings->runs, "The folders of one run or of two")->required()->expected(1, 2);

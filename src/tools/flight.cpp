@@ -15,6 +15,7 @@
 #include "common/command_line/options.hpp"
 #include "diagnosis/findings.hpp"
 #include "diagnosis/site_text.hpp"
+#include "tools/kept_jobs.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::tools {
@@ -44,16 +45,6 @@ Job job_of(int process) {
                           "those that have one. A program keeps its recorders beyond its end if TUTTI_FLIGHT names a "
                           "folder, as in TUTTI_FLIGHT=./flight",
                           process));
-}
-
-std::vector<Job> jobs_of_files(const std::vector<std::string>& paths) {
-  std::vector<Snapshot> all;
-  std::vector<std::string> problems;
-  for (const std::string& path : paths)
-    for (Snapshot& snapshot : read_recorders(path, problems)) all.push_back(std::move(snapshot));
-  for (const std::string& problem : problems) fmt::print(stderr, "tutti: {}\n", problem);
-  if (all.empty()) throw Error(ErrorCode::io, "flight: no recorder was read; name a folder or files of TUTTI_FLIGHT");
-  return jobs_of(std::move(all));
 }
 
 std::string status_of(const Snapshot& snapshot) {
@@ -144,7 +135,7 @@ void show_jobs(std::vector<Job> jobs, const FlightSettings& settings) {
 void show_flight(const FlightSettings& settings) {
   const int process = settings.sources.size() == 1 ? number_of(settings.sources.front()) : 0;
   if (process > 0) return show_jobs({job_of(process)}, settings);
-  if (!settings.sources.empty()) return show_jobs(jobs_of_files(settings.sources), settings);
+  if (!settings.sources.empty()) return show_jobs(kept_jobs("flight", settings.sources), settings);
   if (settings.json) return show_jobs(jobs_of(find_recorders()), settings);
   fmt::print("{}", list_text(jobs_of(find_recorders())));
 }
@@ -158,12 +149,9 @@ void add_flight(CLI::App& app) {
       "files that TUTTI_FLIGHT has kept. Without an argument it lists the jobs of this user. Starts no MPI");
   const auto settings = std::make_shared<FlightSettings>();
   flight->add_option("source", settings->sources, "A process, or a folder or files of TUTTI_FLIGHT");
-  flight->add_option("--last", settings->last, "Calls of each rank to show")
-      ->check(CLI::Range(0, 1 << 20))
-      ->capture_default_str();
-  flight->add_option("--least-wait", settings->least_wait, "Seconds; shorter waits are no finding")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
+  command_line::add_number(*flight, "--last", settings->last, {0, 1 << 20}, "Calls of each rank to show");
+  command_line::add_number(*flight, "--least-wait", settings->least_wait, {0, 1e9},
+                           "Seconds; shorter waits are no finding");
   flight->add_flag("--json", settings->json, "Print JSON");
   flight->callback([settings] { show_flight(*settings); });
 }

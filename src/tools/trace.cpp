@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -40,7 +41,7 @@ void merge_parts(const TraceSettings& settings) {
 
 void show_summary(const TraceSettings& settings) {
   std::ifstream file(settings.file);
-  if (!file)
+  if (!file || std::filesystem::is_directory(settings.file))
     throw Error(ErrorCode::io, fmt::format("trace: {} cannot be read; name the file of TUTTI_TRACE. If the job ended "
                                            "without MPI_Finalize, call `tutti trace merge {}` first",
                                            settings.file, settings.file));

@@ -63,7 +63,11 @@ void read_trace(std::istream& file, const std::string& name, const std::function
     const json rest = json::parse(file, look);
     is_ours = is_ours && rest.contains("traceEvents");
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::io, fmt::format("trace: {} is no whole trace: {}", name, error.what()));
+    throw Error(
+        ErrorCode::io,
+        fmt::format(
+            "trace: {} is no whole trace; let `tutti trace merge` make it of its parts, or trace the job again: {}",
+            name, error.what()));
   }
   if (!is_ours)
     throw Error(ErrorCode::io, fmt::format("trace: {} was not written by TUTTI_TRACE or `tutti trace merge`", name));

@@ -58,7 +58,7 @@ class Runs:
         """The comparisons within runs and between them."""
         line = [self.options.tutti, "diff", *map(str, folders)]
         done = subprocess.run([*line, "--json"], text=True, capture_output=True, timeout=60, check=False)
-        assert done.returncode == code, f"{line} ends with {done.returncode}\n{done.stdout}{done.stderr}"
+        assert (done.returncode, done.stderr) == (code, ""), f"{line} ends with {done.returncode}\n{done.stdout}{done.stderr}"
         return json.loads(done.stdout)
 
     def text(self, *folders):
@@ -130,11 +130,11 @@ def check_ring(runs):
 
 def check_refusals(runs):
     bare = runs.run("bare", 1, TUTTI_CHECKSUM="0")
-    for folders, words in (([bare, bare], "TUTTI_CHECKSUM=1"), ([runs.folder / "nowhere"], "0 jobs"),
-                           ([runs.folder], "0 jobs")):
+    for folders, words in (([bare, bare], "TUTTI_CHECKSUM=1"), ([runs.folder / "nowhere"], "cannot be read"),
+                           ([runs.folder], "has no flight recorders")):
         line = [runs.options.tutti, "diff", *map(str, folders)]
         done = subprocess.run(line, text=True, capture_output=True, timeout=60, check=False)
-        assert done.returncode != 0 and words in done.stderr, done.stderr
+        assert done.returncode != 0 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 def check_program(runs):
