@@ -16,17 +16,10 @@
 #include <system_error>
 #include <tutti/error.hpp>
 
+#include "core/variables.hpp"
+
 namespace tutti::detail {
 namespace {
-
-bool read_flag(const char* name, bool otherwise = false) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return otherwise;
-  const std::string_view value{text};
-  if (value.empty() || value == "0" || value == "off" || value == "false") return false;
-  if (value == "1" || value == "on" || value == "true") return true;
-  throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not a switch; set it to 0 or 1", name, value));
-}
 
 bool is_exact(const char* name) {
   const char* text = std::getenv(name);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <numeric>
 #include <system_error>
+#include <tutti/error.hpp>
 #include <utility>
 
 namespace tutti::detail {
@@ -77,6 +78,15 @@ std::size_t edits(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+bool read_flag(const char* name, bool otherwise) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  const std::string_view value{text};
+  if (value.empty() || value == "0" || value == "off" || value == "false") return false;
+  if (value == "1" || value == "on" || value == "true") return true;
+  throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not a switch; set it to 0 or 1", name, value));
 }
 
 std::span<const Variable> variables() { return all; }

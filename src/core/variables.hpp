@@ -15,6 +15,10 @@ struct Variable {
   std::string_view meaning;
 };
 
+/// Whether a switch is on: 1, on or true; off: 0, off, false or no text. `otherwise`: if the variable is not set.
+/// Throws tutti::Error for any other text.
+[[nodiscard]] bool read_flag(const char* name, bool otherwise = false);
+
 [[nodiscard]] std::span<const Variable> variables();
 
 /// A line for each variable TUTTI_* that is set and that nobody reads, with the name that was probably meant. Variables

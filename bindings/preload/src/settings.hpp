@@ -10,4 +10,7 @@ struct Settings {
 };
 [[nodiscard]] const Settings& settings();
 
+/// Throws tutti::Error if one of the switches of this library has a text that is no switch's.
+void check_switches();
+
 }  // namespace tutti::preload

@@ -27,8 +27,9 @@ bool has_more_ranks_than_cores() {
 }
 
 bool is_wanted() {
-  const char* value = std::getenv("TUTTI_MPI_YIELD");
-  return (value == nullptr || std::string_view(value) != "0") && has_more_ranks_than_cores();
+  const char* text = std::getenv("TUTTI_MPI_YIELD");
+  const std::string_view value = text == nullptr ? "1" : text;
+  return !value.empty() && value != "0" && value != "off" && value != "false" && has_more_ranks_than_cores();
 }
 
 using Progress = unsigned (*)(void*);

@@ -91,9 +91,9 @@ int check_level() {
 }
 
 int start_watching() {
-  if (!settings().is_on) return MPI_SUCCESS;
   try {
-    if (is_wanted_by_all()) start();
+    check_switches();
+    if (settings().is_on && is_wanted_by_all()) start();
     return MPI_SUCCESS;
   } catch (...) {
     return raise(MPI_COMM_WORLD, code_of_exception());
