@@ -103,9 +103,15 @@ std::chrono::nanoseconds read_seconds(const char* name) {
 std::string read_folder(const char* name) {
   const char* text = std::getenv(name);
   const std::string_view value = text == nullptr ? "" : text;
-  const bool is_folder = value == "." || value.find('/') != std::string_view::npos;
-  if (!is_folder) (void)read_flag(name);
-  return std::string(is_folder ? value : "");
+  if (value == "." || value.find('/') != std::string_view::npos) return std::string(value);
+  try {
+    (void)read_flag(name);
+  } catch (const Error&) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{0}={1} is no switch, and no path; set it to 0 or 1, or to ./{1} for a folder", name, value));
+  }
+  return {};
 }
 
 bool has_flight(const char* name) { return !read_folder(name).empty() || read_flag(name, true); }

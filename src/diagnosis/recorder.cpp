@@ -56,7 +56,10 @@ Recorder* make_recorder() {
   RecorderMemory memory =
       RecorderMemory::create(bytes_for(settings.flight_entries, settings.checksums), settings.flight_folder, problem);
   if (!memory.valid()) {
-    if (settings.logs) log_once("no flight recorder: " + problem);
+    if (settings.flight_folder.empty())
+      log_once("no flight recorder: " + problem);
+    else  // the files that the user wants are not there
+      std::fputs(("tutti: TUTTI_FLIGHT: no recorder of this process: " + problem + "\n").c_str(), stderr);
     return nullptr;
   }
   if (settings.checksums) want_sites();

@@ -26,7 +26,8 @@ int open_file(const std::string& folder, std::string& problem) {
   const std::string path = fmt::format("{}/{}.{}.{}.{}", folder, RecorderMemory::file_name, host_name(), getpid(),
                                        nanoseconds(CLOCK_REALTIME));
   const int file = open_new(path, S_IRUSR | S_IWUSR);
-  if (file < 0) problem = fmt::format("making {} failed: {}", path, std::strerror(errno));
+  if (file < 0)
+    problem = fmt::format("making {} failed: {}; name a folder that exists on each node", path, std::strerror(errno));
   return file;
 }
 

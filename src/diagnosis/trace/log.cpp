@@ -46,7 +46,8 @@ std::unique_ptr<Log> Log::create(const std::string& file, std::string_view comma
   const std::string part = fmt::format("{}.{}.{}.{:016x}", file, flight::host_name(), getpid(), random_word());
   const int descriptor = open_new(part, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
   if (descriptor < 0) {
-    problem = fmt::format("making {} failed: {}", part, std::strerror(errno));
+    problem = fmt::format("making {} failed: {}; name a file in a folder that exists on each node", part,
+                          std::strerror(errno));
     return nullptr;
   }
   std::byte* page = reserve_file(descriptor, 0, header_bytes) == 0 ? map_bytes(descriptor, 0, header_bytes) : nullptr;

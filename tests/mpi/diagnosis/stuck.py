@@ -111,7 +111,11 @@ def look_back(options):
         code, text, err = flight(options, folder)
         assert code == 0 and damaged in err, err
         code, _, err = flight(options, damaged)
-        assert code != 0 and "no flight recorder" in err, err
+        assert code != 0 and "no flight recorder" in err and err.count("tutti: ") == 1, err
+        expect(flight(options, folder + "/none")[2], r"^tutti: flight: .*/none: cannot be read: .*; name a folder .*\n$")
+        job = start(options, TUTTI_FLIGHT=folder + "/none", TUTTI_TIMEOUT="0.5")
+        job.wait(40)
+        expect(written(job), "tutti: TUTTI_FLIGHT: .*; name a folder that exists")
         code, _, err = flight(options, "999999999")
         assert code != 0 and "TUTTI_FLIGHT" in err, err
 
