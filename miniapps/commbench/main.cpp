@@ -11,6 +11,7 @@
 
 #include "common/command_line/progress.hpp"
 #include "common/command_line/start.hpp"
+#include "common/program.hpp"
 #include "common/show/text_file.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -144,17 +145,15 @@ int main(int argc, char** argv) {
   const Request request = parse_command_line(argc, argv);
   if (request.task == Task::plot) return run_plot(request.plot);
   if (command_line::asks_for_document(argc, argv)) return show(request, 0);
-  const tutti::Environment environment(argc, argv);
-  if (request.task == Task::stop) return show(request, command_line::world_rank());
-  command_line::warn_of_launcher("tutti-commbench");
-  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
-  try {
-    return run(comm, request);
-  } catch (const std::invalid_argument& error) {  // found alike on all ranks
-    if (comm.rank() == 0) std::fprintf(stderr, "tutti-commbench: %s\n", error.what());
-    return 1;
-  } catch (const std::exception& error) {
-    tutti::command_line::abort_all("tutti-commbench", comm.rank(), error);
-  }
-  return 1;
+  return tutti::miniapps::run_program("tutti-commbench", argc, argv, {}, [&] {
+    if (request.task == Task::stop) return show(request, command_line::world_rank());
+    command_line::warn_of_launcher("tutti-commbench");
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    try {
+      return run(comm, request);
+    } catch (const std::invalid_argument& error) {  // found alike on all ranks
+      if (comm.rank() == 0) std::fprintf(stderr, "tutti-commbench: %s\n", error.what());
+      return 1;
+    }
+  });
 }

@@ -2,10 +2,10 @@
 #include <mpi.h>
 
 #include <tutti/communicator.hpp>
-#include <tutti/environment.hpp>
 
 #include "application.hpp"
 #include "common/command_line/start.hpp"
+#include "common/program.hpp"
 #include "common/recovery.hpp"
 #include "options.hpp"
 
@@ -16,11 +16,12 @@ int main(int argc, char** argv) {
   if (command_line::asks_for_document(argc, argv)) {
     return show(parsed, 0);
   }
-  const tutti::Environment environment(argc, argv);
-  if (parsed.stop) {
-    return show(parsed, command_line::world_rank());
-  }
-  command_line::warn_of_launcher("tutti-dlrm");
-  return tutti::miniapps::run_to_exit_code("tutti-dlrm", tutti::Communicator::duplicate(MPI_COMM_WORLD), parsed.options,
-                                           dlrm::run_application);
+  return tutti::miniapps::run_program("tutti-dlrm", argc, argv, {}, [&] {
+    if (parsed.stop) {
+      return show(parsed, command_line::world_rank());
+    }
+    command_line::warn_of_launcher("tutti-dlrm");
+    return tutti::miniapps::run_to_exit_code("tutti-dlrm", tutti::Communicator::duplicate(MPI_COMM_WORLD),
+                                             parsed.options, dlrm::run_application);
+  });
 }

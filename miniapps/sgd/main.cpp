@@ -7,6 +7,7 @@
 
 #include "application.hpp"
 #include "common/command_line/start.hpp"
+#include "common/program.hpp"
 #include "common/recovery.hpp"
 #include "options.hpp"
 #include "study.hpp"
@@ -34,12 +35,13 @@ int main(int argc, char** argv) {
     return show(parsed, 0);
   }
   const auto threads = parsed.options.progress_thread ? tutti::ThreadLevel::multiple : tutti::ThreadLevel::funneled;
-  const tutti::Environment environment(argc, argv, {.threads = threads});
-  if (parsed.stop) {
-    return show(parsed, command_line::world_rank());
-  }
-  command_line::warn_of_launcher("tutti-sgd");
-  return tutti::miniapps::run_to_exit_code(
-      "tutti-sgd", tutti::Communicator::duplicate(MPI_COMM_WORLD), parsed.options,
-      [&](const tutti::Communicator& comm, const sgd::Options& options) { run(comm, options, studies); });
+  return tutti::miniapps::run_program("tutti-sgd", argc, argv, {.threads = threads}, [&] {
+    if (parsed.stop) {
+      return show(parsed, command_line::world_rank());
+    }
+    command_line::warn_of_launcher("tutti-sgd");
+    return tutti::miniapps::run_to_exit_code(
+        "tutti-sgd", tutti::Communicator::duplicate(MPI_COMM_WORLD), parsed.options,
+        [&](const tutti::Communicator& comm, const sgd::Options& options) { run(comm, options, studies); });
+  });
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every program: help names all options, a wrong number ends all ranks with one line before any work, the manual page and
-the completion can be used."""
+"""Every program: help names all options, a wrong number ends all ranks with one line before any work, and so does a variable
+that cannot be read; the manual page and the completion can be used."""
 import argparse
 import os
 import re
@@ -67,6 +67,21 @@ def refuses(program, launcher):
         expect(option == "--svg-file" or f"'{value}'" in lines[0], f"{name} {flags}: {lines[0]}")
 
 
+def refuses_variables(program, launcher):
+    """A variable that cannot be read is a line of each process, and so is one that rank 0 finds wrong later."""
+    name = os.path.basename(program)
+    flags = {"tutti": ["topo"], "tutti-commbench": ["-o", "barrier"]}.get(name, [])
+    for variable, value, remedy in (("TUTTI_SHM", "maybe", "set it to 0 or 1"), ("TUTTI_FLIGHT", "run1", "./run1"),
+                                    ("TUTTI_TUNING", "/nowhere.json", "unset TUTTI_TUNING")):
+        if name in ("tutti-data", "tutti-kernelbench") or (name, variable) == ("tutti", "TUTTI_TUNING"):
+            continue
+        done = run(shlex.split(launcher) + ["-n", "2", program] + flags, env=dict(os.environ, **{variable: value}))
+        lines = [line for line in done.stderr.splitlines() if line.startswith(name)]
+        expect(done.returncode != 0 and "terminate called" not in done.stderr, f"{name} {variable}: {done.stderr}")
+        expect(1 <= len(lines) <= 2 and all(variable in line and remedy in line for line in lines),
+               f"{name} {variable}: {done.stderr}")
+
+
 def documents(program):
     name = os.path.basename(program)
     manual = run([program, "--help-man"]).stdout
@@ -93,6 +108,7 @@ def main():
         help_names_all(program)
         numbers_have_ranges(program)
         refuses(program, args.launcher)
+        refuses_variables(program, args.launcher)
         documents(program)
         print(f"{os.path.basename(program)}: as it should")
 
