@@ -20,13 +20,22 @@ struct Wait {
   std::vector<int> unknown{};  ///< ranks of the communicator without a recorder at hand
 };
 
+/// Whether a rank has made another call in the place of the one for which others wait.
+bool makes_another(const Member& member, const SeenCall& awaited) {
+  const std::vector<SeenCall>& calls = member.snapshot->calls;
+  return std::any_of(calls.begin(), calls.end(), [&](const SeenCall& call) {
+    return call.facts.sequence == awaited.facts.sequence && call.facts.call != awaited.facts.call &&
+           call.facts.form != Form::start && &member.snapshot->communicator(call) == member.communicator;
+  });
+}
+
 /// A rank takes part in a collective from its call on.
 void await_members(Wait& wait, const Members& members) {
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     const Member& member = members[rank];
     if (member.snapshot == nullptr)
       wait.unknown.push_back(static_cast<int>(rank));
-    else if (member.communicator->sequence < wait.call->facts.sequence)
+    else if (member.communicator->sequence < wait.call->facts.sequence || makes_another(member, *wait.call))
       wait.awaited.push_back(member.snapshot);
   }
 }

@@ -152,6 +152,9 @@ TEST(Findings, TheFirstDivergence) {
   EXPECT_TRUE(contains(found[0].text, "rank 0 makes allreduce #2")) << found[0].text;
   EXPECT_TRUE(contains(found[0].text, "rank 1 makes bcast #2")) << found[0].text;
   EXPECT_EQ(found[0].ranks, (std::vector<int>{0, 1}));
+  const auto waits = find_waits({a.see(), b.see()}, 0);
+  ASSERT_EQ(waits.size(), 1U) << waits[0].text;
+  EXPECT_EQ(waits[0].kind, FindingKind::deadlock) << "neither rank comes to the other's call: " << waits[0].text;
 }
 
 TEST(Findings, CountsAndTypesAndOperationsAndRootsAndForms) {
