@@ -90,12 +90,19 @@ void Arguments::require_counts(Counts counts, const char* name) const {
 }
 
 void Arguments::require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const {
-  for (std::size_t r = 0; r < counts.size(); ++r)
+  const auto require_sign = [&](std::size_t number, std::size_t rank, const char* list) {
+    if (const auto given = static_cast<std::ptrdiff_t>(number); given < 0)
+      refuse(fmt::format("{}_{}", name, list), fmt::format("is {} for rank {}; pass 0 or more", given, rank));
+  };
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    require_sign(counts[r], r, "counts");
+    if (counts[r] > 0) require_sign(displs[r], r, "displs");
     if (counts[r] > 0 && (displs[r] > available || counts[r] > available - displs[r]))
       refuse(
           name,
           fmt::format("has {} elements, but the block of rank {} ends at element {}; correct its count or displacement",
                       available, r, displs[r] + counts[r]));
+  }
 }
 
 void Arguments::refuse_overlap(const Touched& sent, const Touched& received) const {

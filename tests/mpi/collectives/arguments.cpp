@@ -48,6 +48,25 @@ std::vector<TooFar> too_far() {
   return {longer, shifted};
 }
 
+TEST(Blocks, ThatAreNegativeAreNamedByTheirList) {
+  const std::vector<int> mine(2);
+  std::vector<int> all(2 * ranks());
+  const auto text_of = [&](const Counts& counts, const Counts& displs) -> std::string {
+    try {
+      allgatherv(world(), mine, all, counts, displs);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  Counts negative = twos();
+  negative.back() = static_cast<std::size_t>(-1);
+  EXPECT_NE(text_of(negative, places()).find("argument recv_counts is -1 for rank "), std::string::npos)
+      << text_of(negative, places());
+  EXPECT_NE(text_of(twos(), negative).find("argument recv_displs is -1 for rank "), std::string::npos)
+      << text_of(twos(), negative);
+}
+
 TEST(Blocks, OfAllgatherv) {
   std::vector<int> mine(2, world().rank());
   std::vector<int> all(2 * ranks());
