@@ -124,7 +124,7 @@ std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& sourc
   if (o.embedding_size_given && o.embedding_size.size() != rows.size()) {
     throw tutti::Error(tutti::ErrorCode::invalid_argument,
                        "--arch-embedding-size names " + std::to_string(o.embedding_size.size()) +
-                           " tables but the data has " + std::to_string(rows.size()));
+                           " tables but the data has " + std::to_string(rows.size()) + "; name as many, or omit it");
   }
   const auto chosen = o.embedding_size_given ? o.embedding_size : std::vector<std::size_t>(rows.begin(), rows.end());
   for (std::size_t t = 0; t < rows.size(); ++t) {
@@ -165,7 +165,8 @@ ModelShape make_shape(const Options& o, const mini::DataSource& source) {
   if (o.mlp_bot.front() != source.dense_features()) {
     throw tutti::Error(tutti::ErrorCode::invalid_argument,
                        "--arch-mlp-bot begins with " + std::to_string(o.mlp_bot.front()) + " but the data has " +
-                           std::to_string(source.dense_features()) + " dense features");
+                           std::to_string(source.dense_features()) + " dense features; begin it with " +
+                           std::to_string(source.dense_features()) + ", or take a --preset for such data");
   }
   ModelShape shape;
   shape.bottom = o.mlp_bot;
