@@ -1,5 +1,6 @@
 # Builds and runs one client: cmake -D PREFIX= -D LIBDIR= -D CLIENT= -D WORK= -D LANGUAGE= -D COMPILER= -D FLAGS=
-# -D WAY=find_package|pkg_config -D PKG_CONFIG= -D SHARED= -D LAUNCHER="mpiexec -n 2" -D GENERATOR= -P client.cmake
+# -D WAY=find_package|pkg_config|source -D PKG_CONFIG= -D SHARED= -D LAUNCHER="mpiexec -n 2" -D GENERATOR= -D MPI_C=
+# -D MPI_FORTRAN= -P client.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
@@ -33,6 +34,19 @@ else()
     list(APPEND flags -std=c++20)
   endif()
   file(GLOB source ${CLIENT}/main.*)
+  if(WAY MATCHES "^source$")  # docs/fortran.md: the objects of the module's source take the place of its library
+    run(${PKG_CONFIG} --variable=sourcedir ${module})
+    string(STRIP "${output}" folder)
+    file(GLOB parts ${folder}/src/*.c)
+    run(${PKG_CONFIG} --cflags tutti)
+    separate_arguments(c_flags UNIX_COMMAND "${output}")
+    run(${COMPILER} ${flags} -c ${folder}/tutti.F90)
+    run(${MPI_FORTRAN} ${flags} -DTUTTI_HAVE_MPI_MODULE -DTUTTI_HAVE_MPI_F08_MODULE -c ${folder}/src/mpi_in_place.F90)
+    run(${MPI_C} ${c_flags} -c ${parts})
+    list(REMOVE_ITEM package_flags -ltutti_fortran)
+    file(GLOB objects ${WORK}/*.o)
+    list(APPEND source ${objects})
+  endif()
   run(${COMPILER} ${flags} ${source} -o ${WORK}/client ${package_flags} ${rpath})
   set(program ${WORK}/client)
 endif()
