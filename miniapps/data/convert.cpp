@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <tutti/error.hpp>
 
 #include "build.hpp"
 #include "commands.hpp"
@@ -47,10 +48,19 @@ std::string describe(const std::vector<TextFile>& files, std::uint64_t part_byte
 /// Makes the parts that are not there yet.
 class Parser {
  public:
-  Parser(const Workspace& workspace, std::uint64_t part_bytes)
-      : workspace_(workspace), part_bytes_(part_bytes), writer_(miniapps::criteo_tables) {}
+  Parser(const Workspace& workspace, std::uint64_t part_bytes, int rank)
+      : workspace_(workspace), part_bytes_(part_bytes), rank_(rank), writer_(miniapps::criteo_tables) {}
 
   void run(const TextFile& file, const Unit& unit) {
+    try {
+      parse(file, unit);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{} (on rank {})", error.what(), rank_));
+    }
+  }
+
+ private:
+  void parse(const TextFile& file, const Unit& unit) {
     if (file.is_gzip) {
       run_gzip(file, unit);
     } else if (!is_there(unit.file, unit.piece)) {
@@ -59,7 +69,6 @@ class Parser {
     }
   }
 
- private:
   [[nodiscard]] bool is_there(std::uint64_t file, std::uint64_t piece) const {
     return std::filesystem::exists(workspace_.part(file, piece));
   }
@@ -84,6 +93,7 @@ class Parser {
 
   const Workspace& workspace_;
   std::uint64_t part_bytes_;
+  int rank_;
   PartWriter writer_;
 };
 
@@ -91,7 +101,7 @@ void parse_all(const Communicator& comm, const Workspace& workspace, const std::
                std::uint64_t part_bytes) {
   const auto units = units_of(files, part_bytes);
   command_line::Progress progress("text", units.size(), comm.rank() == 0);
-  Parser parser(workspace, part_bytes);
+  Parser parser(workspace, part_bytes, comm.rank());
   const auto ranks = static_cast<std::size_t>(comm.size());
   miniapps::run_agreed(comm, [&] {
     for (std::size_t i = static_cast<std::size_t>(comm.rank()); i < units.size(); i += ranks) {

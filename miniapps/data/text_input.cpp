@@ -65,7 +65,7 @@ TextFile look_at(const fs::path& path) {
   std::string begin(4, '\0');
   file.read(begin.data(), 4);
   if (file.bad() || info.st_size == 0) {
-    fail_text(path, info.st_size == 0 ? "is empty" : "cannot be read");
+    fail_text(path, info.st_size == 0 ? "is empty; remove it, or copy it again" : "cannot be read; copy it again");
   }
   if (begin == std::string("\x28\xb5\x2f\xfd", 4)) {
     fail_text(path, "is compressed by zstd, which tutti-data does not read; decompress it");
@@ -107,7 +107,7 @@ Samples parse_text(const fs::path& path, std::string_view text, LinesBefore&& li
     const char* begin = text.data();
     if (!parse_criteo_line(take_line(text), line, fault)) {
       fail_text(path, "line " + std::to_string(lines_before(begin) + 1) + ", field " + std::to_string(fault.field) +
-                          ": " + fault.what);
+                          ": " + fault.what + "; correct or remove the line");
     }
     add_line(line, samples);
   }

@@ -41,7 +41,7 @@ bool GzipText::next(std::uint64_t bytes, std::string& piece) {
     take(want, piece);
     want = rest_.size() + 1;
     if (piece.empty() && !ended_ && want > bytes + longest_line) {
-      fail_gzip(path_, "has a line of more than " + std::to_string(longest_line) + " bytes");
+      fail_gzip(path_, "has a line of more than " + std::to_string(longest_line) + " bytes; is it text?");
     }
   } while (piece.empty() && !ended_);
   rest_.erase(0, piece.size());
@@ -69,7 +69,7 @@ void GzipText::fill() {
   int status = Z_OK;
   ::gzerror(file_.get(), &status);
   if (got < 0 || status < 0) {
-    fail_gzip(path_, "is a damaged or truncated gzip file");
+    fail_gzip(path_, "is a damaged or truncated gzip file; copy it again");
   }
   ended_ = got < static_cast<int>(gzip_block);
 }

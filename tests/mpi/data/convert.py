@@ -155,7 +155,9 @@ def main():
     expect("info names rows", f"{max(len(r) for r in rows)}" in p.run(0, "info", p.path("npy")))
 
     # What is wrong is said in one line, on several ranks as on one.
-    expect("a malformed line", "line 3, field 15" in p.refusal(2, "convert", broken(p, lines), "-o", p.path("bad")))
+    said = p.refusal(2, "convert", broken(p, lines), "-o", p.path("bad"))
+    expect(f"a malformed line, remedy and rank: {said}", "broken.txt: line 3, field 15" in said and
+           said.endswith("; correct or remove the line (on rank 0)"))
     expect("no data set of it", not os.path.exists(p.path("bad.json")) and not os.path.exists(p.path("bad_train.bin")))
     with open(p.path("r0_test.bin"), "r+b") as file:
         file.seek(165)
