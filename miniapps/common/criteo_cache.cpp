@@ -9,6 +9,7 @@
 
 #include "cache_folder.hpp"
 #include "criteo_convert.hpp"
+#include "data/day_files.hpp"
 
 namespace tutti::miniapps {
 
@@ -21,6 +22,12 @@ nlohmann::json identity(const CriteoTextOptions& options) {
   nlohmann::json file = file_identity(options.file);
   if (file.is_null()) {
     throw Error(ErrorCode::io, options.file.string() + ": cannot be opened; name the Criteo text file");
+  }
+  if (fs::is_directory(options.file)) {
+    file = {};  // other files in the folder do not matter
+    for (const fs::path& day : text_files(options.file)) {
+      file["days"].push_back(file_identity(day));
+    }
   }
   const bool sampled = options.sub_sample_rate > 0;
   std::uint32_t known = 0;
@@ -50,7 +57,7 @@ std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::pa
   summary.lines = json.at("lines");
   summary.bad_lines = json.at("bad_lines");
   summary.first_bad_line = json.at("first_bad_line");
-  summary.day_offsets = json.at("day_offsets");
+  summary.day_offsets = json.at("day_offsets").get<std::vector<std::uint64_t>>();
   summary.categories = json.at("categories");
   std::error_code error;
   const auto bytes = fs::file_size(records, error);

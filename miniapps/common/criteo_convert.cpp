@@ -7,6 +7,7 @@
 #include <tutti/error.hpp>
 
 #include "criteo_line.hpp"
+#include "data/day_files.hpp"
 #include "data/draft_file.hpp"
 #include "data/gzip_text.hpp"
 #include "data/id_table.hpp"
@@ -15,8 +16,6 @@
 namespace tutti::miniapps {
 
 namespace {
-
-constexpr std::size_t days = 7;
 
 /// Category numbers in order of first appearance, per column, after the known ones.
 class Dictionaries {
@@ -63,16 +62,14 @@ CriteoRecord to_record(const CriteoLine& line, std::int64_t max_ind_range, Dicti
   return record;
 }
 
-/// The first line of each day: `lines` in 7 parts, the first lines % 7 of them one longer; or all in the last day.
-std::array<std::uint64_t, days + 1> day_lines(std::uint64_t lines, bool all_last) {
-  std::array<std::uint64_t, days + 1> first{};
+/// The first line of each day, and the end of the last one: one file is cut in days, of several each is one; or all
+/// lines are of the last day.
+std::vector<std::uint64_t> day_lines(const std::vector<std::uint64_t>& file_ends, bool all_last) {
   if (all_last) {
-    first[days] = lines;
-    return first;
+    return {0, 0, file_ends.back()};
   }
-  for (std::size_t d = 0; d < days; ++d) {
-    first[d + 1] = first[d] + lines / days + (d < lines % days ? 1 : 0);
-  }
+  auto first = file_ends.size() == 1 ? cut_in_days(file_ends[0], days_of_one_file) : file_ends;
+  first.insert(first.begin(), 0);
   return first;
 }
 
@@ -84,16 +81,41 @@ std::uint64_t count_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-/// The second pass over a text, line by line.
+/// Lines before the end of each file.
+std::vector<std::uint64_t> count_lines(const CriteoTextOptions& options,
+                                       const std::vector<std::filesystem::path>& files) {
+  std::vector<std::uint64_t> ends;
+  for (const std::filesystem::path& file : files) {
+    const std::uint64_t lines = count_lines(file);
+    if (lines == 0 && files.size() > 1) {
+      throw Error(ErrorCode::io, file.string() + ": is empty; remove it, or copy it again");
+    }
+    ends.push_back((ends.empty() ? 0 : ends.back()) + lines);
+  }
+  if (files.size() == 1 && ends[0] < days_of_one_file && !options.all_test) {
+    throw Error(ErrorCode::io, files[0].string() + ": has " + std::to_string(ends[0]) + " lines, too few for 7 days");
+  }
+  return ends;
+}
+
+/// The second pass over the texts, line by line.
 class Conversion {
  public:
-  Conversion(const CriteoTextOptions& options, std::uint64_t lines, const std::filesystem::path& records)
+  Conversion(const CriteoTextOptions& options, const std::vector<std::uint64_t>& file_ends,
+             const std::filesystem::path& records)
       : options_(options),
-        day_first_(day_lines(lines, options.all_test)),
+        day_first_(day_lines(file_ends, options.all_test)),
         writer_(records),
         dictionaries_(options.known),
         random_(options.seed) {
-    summary_.lines = lines;
+    summary_.lines = file_ends.back();
+    summary_.day_offsets.resize(day_first_.size());
+  }
+
+  /// Lines are named within their file, and behind it where there are several.
+  void begin_file(const std::filesystem::path& file) {
+    file_first_ = number_;
+    file_ = file == options_.file ? "" : file.filename().string() + ", ";
   }
 
   void add(std::string_view text) {
@@ -131,21 +153,23 @@ class Conversion {
   }
   void skip() {
     if (summary_.bad_lines++ == 0) {
-      summary_.first_bad_line =
-          "line " + std::to_string(number_) + ", field " + std::to_string(fault_.field) + ": " + fault_.what;
+      summary_.first_bad_line = file_ + "line " + std::to_string(number_ - file_first_) + ", field " +
+                                std::to_string(fault_.field) + ": " + fault_.what;
     }
     check_bad_lines(options_, summary_);
   }
 
   const CriteoTextOptions& options_;
-  std::array<std::uint64_t, days + 1> day_first_;
+  std::vector<std::uint64_t> day_first_;
   CriteoRecordWriter writer_;
   Dictionaries dictionaries_;
   NumpyRandom random_;
   CriteoTextSummary summary_{};
   CriteoLine line_{};
   CriteoLineFault fault_{};
-  std::uint64_t number_ = 0;  ///< of lines so far
+  std::string file_{};
+  std::uint64_t file_first_ = 0;  ///< lines before the file
+  std::uint64_t number_ = 0;      ///< of lines so far
   std::uint64_t kept_ = 0;
   std::size_t day_ = 0;
 };
@@ -186,21 +210,22 @@ CategoryValues read_categories(const std::filesystem::path& path, const CriteoTe
 
 CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const std::filesystem::path& records,
                                       const std::filesystem::path& categories) {
-  const std::uint64_t lines = count_lines(options.file);
-  if (lines < days && !options.all_test) {
-    throw Error(ErrorCode::io, options.file.string() + ": has " + std::to_string(lines) + " lines, too few for 7 days");
-  }
+  const auto files = text_files(options.file);
+  const auto ends = count_lines(options, files);
   std::error_code unknown;
   const auto space = std::filesystem::space(records.parent_path(), unknown);
   if (!unknown) {
-    require_room(records.parent_path(), lines, space.available);
+    require_room(records.parent_path(), ends.back(), space.available);
   }
-  Conversion conversion(options, lines, records);
-  for_each_text(options.file, [&](std::string_view text) {
-    while (!text.empty()) {
-      conversion.add(take_line(text));
-    }
-  });
+  Conversion conversion(options, ends, records);
+  for (const std::filesystem::path& file : files) {
+    conversion.begin_file(file);
+    for_each_text(file, [&](std::string_view text) {
+      while (!text.empty()) {
+        conversion.add(take_line(text));
+      }
+    });
+  }
   return conversion.finish(categories);
 }
 

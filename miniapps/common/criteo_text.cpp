@@ -7,29 +7,24 @@
 
 namespace tutti::miniapps {
 
-namespace {
-
-constexpr std::size_t last_day = 6;
-
-}  // namespace
-
 CriteoText::CriteoText(CriteoTextOptions options) : options_(std::move(options)) {
   CriteoCacheEntry entry = cached_criteo_text(options_);
   options_.known = {};
   summary_ = entry.summary;
   records_ = std::make_unique<CriteoRecordFile>(entry.records);
   categories_ = entry.categories;
-  order_.emplace(options_.shuffle, options_.seed, std::span(summary_.day_offsets).first(last_day + 1));
+  order_.emplace(options_.shuffle, options_.seed,
+                 std::span(summary_.day_offsets).first(summary_.day_offsets.size() - 1));
   rows_ = capped_rows(summary_.categories, options_.max_ind_range);
 }
 
 std::uint64_t CriteoText::first_sample(Split split) const {
-  const std::uint64_t day = summary_.day_offsets[last_day];
-  const std::uint64_t size = summary_.day_offsets[last_day + 1] - day;
+  const std::uint64_t end = summary_.day_offsets.back();
+  const std::uint64_t day = *(summary_.day_offsets.end() - 2);  // the last one
   if (options_.all_test && split == Split::validation) {
-    return day + size;
+    return end;
   }
-  return split == Split::train ? 0 : split == Split::test ? day : day + (size + 1) / 2;
+  return split == Split::train ? 0 : split == Split::test ? day : day + (end - day + 1) / 2;
 }
 
 std::uint64_t CriteoText::samples(Split split) const {

@@ -11,7 +11,7 @@
 namespace tutti::miniapps {
 
 struct CriteoTextOptions {
-  std::filesystem::path file;
+  std::filesystem::path file;  ///< of text, or a folder of days, as text_files() says
   Shuffle shuffle = Shuffle::total;
   std::int64_t max_ind_range = -1;
   double sub_sample_rate = 0;       ///< share of the label-0 lines that is left out
@@ -26,17 +26,17 @@ struct CriteoTextOptions {
 struct CriteoTextSummary {
   std::uint64_t lines = 0;
   std::uint64_t bad_lines = 0;
-  std::string first_bad_line;                  ///< "line 31, field 5: ..."
-  std::array<std::uint64_t, 8> day_offsets{};  ///< of the 7 days among the kept samples
+  std::string first_bad_line;                ///< "line 31, field 5: ...", in a folder behind the file
+  std::vector<std::uint64_t> day_offsets{};  ///< of the days among the kept samples, and the end of the last one
   std::array<std::uint64_t, criteo_tables> categories{};
 };
 
 /// Criteo's Kaggle text, plain or gzip, with the reference's preprocessing: category numbers in order of first
-/// appearance, after those that are known already; the file cut in 7 days, the last one halved into test and
-/// validation. The text is streamed twice (lines, then conversion to a binary cache file that later runs and the other
-/// ranks of the node reuse); a lock makes one process convert while the others wait. Memory: the dictionaries, and what
-/// SampleOrder keeps. Throws tutti::Error (io), naming the first malformed line and field, for more than max_bad_lines
-/// of them.
+/// appearance, after those that are known already; one file cut in 7 days, of several each a day, and the last day
+/// halved into test and validation. The text is streamed twice (lines, then conversion to a binary cache file that
+/// later runs and the other ranks of the node reuse); a lock makes one process convert while the others wait. Memory:
+/// the dictionaries, and what SampleOrder keeps. Throws tutti::Error (io), naming the first malformed line and field,
+/// for more than max_bad_lines of them.
 class CriteoText : public DataSource {
  public:
   explicit CriteoText(CriteoTextOptions options);

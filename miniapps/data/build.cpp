@@ -10,6 +10,7 @@
 
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
+#include "common/data/day_files.hpp"
 #include "common/data/draft_file.hpp"
 
 namespace tutti::data {
@@ -33,19 +34,15 @@ std::vector<IdList> lists_of(const PartFile* part, std::size_t number,
 
 std::vector<std::uint64_t> ends_of_days(const Catalog& catalog, std::uint64_t days) {
   const auto first = catalog.first_samples();
-  std::vector<std::uint64_t> ends;
   if (days == 0) {
+    std::vector<std::uint64_t> ends;
     for (std::size_t p = 0; p < catalog.files.size(); ++p) {
       ends.resize(catalog.files[p] + 1);
       ends.back() = first[p + 1];
     }
     return ends;
   }
-  const std::uint64_t all = first.back();
-  for (std::uint64_t d = 0; d < days; ++d) {  // the first all % days of them are one longer
-    ends.push_back((ends.empty() ? 0 : ends.back()) + all / days + (d < all % days ? 1 : 0));
-  }
-  return ends;
+  return miniapps::cut_in_days(first.back(), days);
 }
 
 /// Writes the ids by row, table by table, all ranks their shares. Collective.
@@ -95,7 +92,7 @@ Sidecar describe(const BuildOptions& options, const OutputLayout& layout) {
   Sidecar sidecar;
   const OutputShape& shape = options.shape;
   sidecar.format = shape.format == Format::binary ? miniapps::criteo_binary_format : miniapps::criteo_npy_format;
-  const auto [train, test] = split_days(layout.day_ends);
+  const auto [train, test] = miniapps::split_days(layout.day_ends);
   sidecar.train = train;
   sidecar.test = test;
   sidecar.validation = layout.day_ends.back() - train - test;

@@ -12,6 +12,7 @@
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/day_files.hpp"
 #include "text_input.hpp"
 
 namespace tutti::data {
@@ -112,13 +113,12 @@ void parse_all(const Communicator& comm, const Workspace& workspace, const std::
 }
 
 BuildOptions build_options(const ConvertOptions& options, std::size_t files) {
-  constexpr std::uint64_t kaggle_days = 7;
   BuildOptions build;
   build.prefix = options.output;
   build.shape = {options.format, options.dense_rule, miniapps::criteo_dense,
                  std::vector<std::uint64_t>(miniapps::criteo_tables, 1), false};
   build.rule = options.rule;
-  build.days = options.days > 0 ? options.days : files == 1 ? kaggle_days : 0;
+  build.days = options.days > 0 ? options.days : files == 1 ? miniapps::days_of_one_file : 0;
   return build;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/data/day_files.hpp"
 #include "output.hpp"
 
 namespace tutti::data {
@@ -93,18 +94,12 @@ void place_runs(OutputFile& file) {
 
 }  // namespace
 
-std::pair<std::uint64_t, std::uint64_t> split_days(const std::vector<std::uint64_t>& day_ends) {
-  const std::uint64_t all = day_ends.back();
-  const std::uint64_t train = day_ends.size() == 1 ? all : day_ends[day_ends.size() - 2];
-  return {train, (all - train + 1) / 2};
-}
-
 OutputLayout lay_out(const std::filesystem::path& prefix, const OutputShape& shape, const Catalog& catalog,
                      const std::vector<std::uint64_t>& day_ends) {
   OutputLayout layout;
   layout.day_ends = day_ends;
   if (shape.format == Format::binary) {
-    const auto [train, test] = split_days(day_ends);
+    const auto [train, test] = miniapps::split_days(day_ends);
     layout.folder = prefix.parent_path();
     layout.sidecar = prefix.string() + ".json";
     add_binary(layout, prefix.filename().string(), {train, train + test, day_ends.back()});

@@ -55,13 +55,9 @@ struct OutputShape {
   bool ragged = false;
 };
 
-/// The layout of the files of PREFIX. Days: all but the last one are training data, half of the last one is test and
-/// the rest validation data; one day is all training data. A pure function.
+/// The layout of the files of PREFIX, divided as split_days() says. A pure function.
 [[nodiscard]] OutputLayout lay_out(const std::filesystem::path& prefix, const OutputShape& shape,
                                    const Catalog& catalog, const std::vector<std::uint64_t>& day_ends);
-
-/// Samples for training, and for tests.
-[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> split_days(const std::vector<std::uint64_t>& day_ends);
 
 /// Writes the files of a layout, all ranks into the same drafts.
 class OutputWriter {

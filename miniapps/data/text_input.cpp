@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <tutti/error.hpp>
 
 #include "common/criteo_line.hpp"
+#include "common/data/day_files.hpp"
 #include "common/data/gzip_text.hpp"
 
 namespace tutti::data {
@@ -20,40 +20,6 @@ using namespace miniapps;
 
 [[noreturn]] void fail_text(const fs::path& path, const std::string& what) {
   throw Error(ErrorCode::io, path.string() + ": " + what);
-}
-
-/// The number of a file named day_N, or day_N.something; -1 for others.
-std::int64_t day_number(const std::string& name) {
-  constexpr std::string_view prefix = "day_";
-  std::int64_t number = -1;
-  if (name.starts_with(prefix)) {
-    const char* end = name.data() + name.size();
-    const auto [stop, status] = std::from_chars(name.data() + prefix.size(), end, number);
-    return status == std::errc() && (stop == end || *stop == '.') ? number : -1;
-  }
-  return -1;
-}
-
-std::vector<fs::path> days_of(const fs::path& folder) {
-  std::vector<std::pair<std::int64_t, fs::path>> days;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::int64_t number = day_number(entry.path().filename().string());
-    if (number >= 0 && entry.is_regular_file()) {
-      days.emplace_back(number, entry.path());
-    }
-  }
-  std::ranges::sort(days);
-  std::vector<fs::path> paths;
-  for (const auto& [number, path] : days) {
-    if (!paths.empty() && day_number(paths.back().filename().string()) == number) {
-      fail_text(path, "is day " + std::to_string(number) + " once more; keep one of both files");
-    }
-    paths.push_back(path);
-  }
-  if (paths.empty()) {
-    fail_text(folder, "has no files day_0, day_1, ...; name the text files themselves");
-  }
-  return paths;
 }
 
 TextFile look_at(const fs::path& path) {
@@ -132,12 +98,8 @@ std::uint64_t line_start(std::string_view content, std::uint64_t at) {
 std::vector<TextFile> find_text_files(const std::vector<std::string>& inputs) {
   std::vector<TextFile> files;
   for (const std::string& input : inputs) {
-    if (!fs::is_directory(input)) {
-      files.push_back(look_at(input));
-      continue;
-    }
-    for (const fs::path& day : days_of(input)) {
-      files.push_back(look_at(day));
+    for (const fs::path& path : text_files(input)) {
+      files.push_back(look_at(path));
     }
   }
   return files;

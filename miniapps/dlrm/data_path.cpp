@@ -11,6 +11,7 @@
 
 #include "common/agree.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/day_files.hpp"
 #include "common/data/gzip_text.hpp"
 #include "common/data/sidecar.hpp"
 
@@ -26,9 +27,9 @@ constexpr std::size_t criteo_fields = 1 + mini::criteo_dense + mini::criteo_tabl
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& what) {
   throw tutti::Error(tutti::ErrorCode::io, "--data=" + path.string() + ": " + what +
-                                               "; name Criteo text of 40 fields a line, the PREFIX of PREFIX_train.bin "
-                                               "and PREFIX_test.bin, a folder of day files with the data.json of "
-                                               "tutti-data, or one with " +
+                                               "; name Criteo text of 40 fields a line or a folder of it (day_0, "
+                                               "...), the PREFIX of PREFIX_train.bin and PREFIX_test.bin, a folder of "
+                                               "day files with the data.json of tutti-data, or one with " +
                                                adult_file);
 }
 
@@ -60,6 +61,19 @@ DataKind kind_of_file(const fs::path& path) {
   return DataKind::text;
 }
 
+DataKind kind_of_folder(const fs::path& path) {
+  if (fs::exists(mini::sidecar_path(path))) {
+    return DataKind::days;
+  }
+  if (const auto days = mini::text_days(path); !days.empty()) {
+    return kind_of_file(days.front());
+  }
+  if (!fs::exists(path / adult_file)) {
+    refuse(path, "is a folder without data");
+  }
+  return DataKind::adult;
+}
+
 }  // namespace
 
 std::string binary_prefix(const std::string& path) {
@@ -75,14 +89,8 @@ DataKind data_kind(const fs::path& path) {
   if (fs::exists(mini::criteo_binary_files(binary_prefix(path))[0])) {
     return DataKind::binary;
   }
-  if (fs::is_directory(path) && fs::exists(mini::sidecar_path(path))) {
-    return DataKind::days;
-  }
   if (fs::is_directory(path)) {
-    if (!fs::exists(path / adult_file)) {
-      refuse(path, "is a folder without data");
-    }
-    return DataKind::adult;
+    return kind_of_folder(path);
   }
   if (!fs::exists(path)) {
     refuse(path, "there is no such file");

@@ -10,7 +10,7 @@ namespace dlrm {
 
 /// The formats of --data.
 enum class DataKind : std::uint8_t {
-  text,    ///< a file of Criteo text
+  text,    ///< a file of Criteo text, or a folder of days of it
   binary,  ///< the prefix of files of Criteo's records
   days,    ///< a folder of day files of arrays
   adult    ///< a folder with the files of Adult

@@ -37,6 +37,11 @@ def main():
     expect_error(runner, ranks, "absent file", model + ["--raw-data-file=/nonexistent.txt"], "/nonexistent.txt")
     bad = write(runner.path("bad.txt"), criteo_line() * 30 + criteo_line(fields=20) + criteo_line() * 30)
     expect_error(runner, ranks, "malformed line", model + ["--raw-data-file=" + bad], "31")
+    os.mkdir(runner.path("text"))
+    write(runner.path("text/day_0"), criteo_line() * 30)
+    write(runner.path("text/day_1"), criteo_line() * 3 + criteo_line(fields=20))
+    expect_error(runner, ranks, "malformed line of a day", model + ["--data=" + runner.path("text")],
+                 "day_1, line 4, field 22", "correct the file")
     long_field = write(runner.path("long.txt"), criteo_line() * 30 + "0\t" + "x" * 1000000 + "\n" + criteo_line() * 30)
     done = runner.start(ranks, model + ["--raw-data-file=" + long_field], timeout=30)
     support.expect(f"a field of 1 MB: {done.stderr[:400]}", done.returncode == 1 and "1000000 bytes" in done.stderr and

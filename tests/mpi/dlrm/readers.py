@@ -37,6 +37,21 @@ def write_text(path, samples):
     return path
 
 
+def write_text_days(folder, samples):
+    """The seven days into which one file is cut, in files whose numbers are not in the order of their names."""
+    os.mkdir(folder)
+    each, begin = divmod(len(samples), 7), 0
+    for i, day in enumerate((0, 1, 2, 3, 9, 10, 11)):
+        end = begin + each[0] + (i < each[1])
+        path = write_text(os.path.join(folder, f"day_{day}"), samples[begin:end])
+        if i % 2:
+            with open(path, "rb") as plain, gzip.open(path + ".gz", "wb") as packed:
+                packed.write(plain.read())
+            os.remove(path)
+        begin = end
+    return folder
+
+
 def write_binary(prefix, samples):
     """Ids are numbered as they appear; the last of seven days is for tests and validation, as for text."""
     numbers = [{} for _ in range(TABLES)]
@@ -110,10 +125,11 @@ def expect_same(what, got, want, tolerance=0):
         support.expect_close(what, one, other, tolerance)
 
 
-def formats(runner, ranks, text, binary, days, alone):
+def formats(runner, ranks, text, text_days, binary, days, alone):
     """Bits on one number of ranks; close to those of one rank."""
     want = outcome(runner.train(ranks, MODEL + ["--raw-data-file=" + text, "--data-randomize=none"]))
-    for data in ("--data=" + text, f"--data={text}.gz", f"--raw-data-file={text}.gz", "--data=" + binary, f"--data={binary}_train.bin", "--processed-data-file=" + binary):
+    for data in ("--data=" + text, f"--data={text}.gz", f"--raw-data-file={text}.gz", "--data=" + text_days,
+                 "--data=" + binary, f"--data={binary}_train.bin", "--processed-data-file=" + binary):
         got = outcome(runner.train(ranks, MODEL + [data, "--data-randomize=none"]))
         expect_same(f"{ranks} ranks, {data}", got, want)
     expect_same(f"{ranks} ranks, auto", outcome(runner.train(ranks, MODEL + ["--data=" + binary])), want)
@@ -121,6 +137,9 @@ def formats(runner, ranks, text, binary, days, alone):
     for order in ("total", "day", "epoch", "batches"):
         seen[order] = outcome(runner.train(ranks, MODEL + ["--data=" + text, "--data-randomize=" + order]))
         support.expect(f"{order} moves samples", seen[order][0] != want[0])
+        if order == "day":
+            got = outcome(runner.train(ranks, MODEL + ["--raw-data-file=" + text_days, "--data-randomize=day"]))
+            expect_same(f"{ranks} ranks, a file a day", got, seen["day"])
         if order != "day":
             got = outcome(runner.train(ranks, MODEL + ["--data=" + binary, "--data-randomize=" + order]))
             expect_same(f"{ranks} ranks, {order}, binary", got, seen[order])
@@ -191,11 +210,12 @@ def main():
     text = write_text(runner.path("train.txt"), samples)
     with open(text, "rb") as plain, gzip.open(text + ".gz", "wb") as packed:
         packed.write(plain.read())
+    text_days = write_text_days(runner.path("text"), samples)
     binary = write_binary(runner.path("day"), samples)
     days = write_days(runner.path("days"), samples)
     alone = {}
     for ranks in map(int, args.ranks.split(",")):
-        seen = formats(runner, ranks, text, binary, days, alone)
+        seen = formats(runner, ranks, text, text_days, binary, days, alone)
         alone = alone or seen
         if ranks > 1:
             plans(runner, ranks, binary, alone["epoch"])

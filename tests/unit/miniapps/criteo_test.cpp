@@ -99,7 +99,7 @@ TEST(CriteoText, NumbersCategoriesCutsDaysAndTakesLogs) {
   EXPECT_EQ(text.samples(Split::train), 20U);
   EXPECT_EQ(text.samples(Split::test), 2U);
   EXPECT_EQ(text.samples(Split::validation), 1U);
-  EXPECT_EQ(text.summary().day_offsets, (std::array<std::uint64_t, 8>{0, 4, 8, 11, 14, 17, 20, 23}));
+  EXPECT_EQ(text.summary().day_offsets, (std::vector<std::uint64_t>{0, 4, 8, 11, 14, 17, 20, 23}));
   const Batch train = whole(text, Split::train);
   for (std::size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(train.labels[i], static_cast<float>(i % 2));
@@ -159,6 +159,33 @@ TEST(CriteoText, BlankLinesAtTheEndAreNone) {
   const std::string message =
       error_of([&] { CriteoText text(options_for(folder, many_lines(7) + "\n" + many_lines(7))); });
   EXPECT_TRUE(contains(message, "line 8")) << message;
+}
+
+TEST(CriteoText, AFolderIsReadByTheNumbersOfItsDays) {
+  const TemporaryFolder folder;
+  CriteoTextOptions options = options_for(folder, "");
+  options.file = folder / "days";
+  std::filesystem::create_directory(options.file);
+  EXPECT_TRUE(contains(error_of([&] { CriteoText text(options); }), "has no files day_0"));
+  for (const auto& [name, label, lines] : {std::tuple("day_2", 0, 4), {"day_10.txt", 1, 5}, {"day_0", 1, 2}}) {
+    std::string text;
+    for (int i = 0; i < lines; ++i) text += line(label, lines, "0a");
+    write_all(options.file / name, text);
+  }
+  write_all(options.file / "day_x", "no data");
+  write_all(options.file / "notes", "no data");
+  CriteoText text(options);
+  EXPECT_EQ(text.summary().day_offsets, (std::vector<std::uint64_t>{0, 2, 6, 11}));
+  EXPECT_EQ(whole(text, Split::train).labels, (std::vector<float>{1, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(text.samples(Split::test), 3U);
+  EXPECT_EQ(text.samples(Split::validation), 2U);
+  // A changed day is converted again; lines are named within their file.
+  write_all(options.file / "day_2", line(0, 4, "0a") + line(0, 4, "zz") + line(0, 4, "0a"));
+  EXPECT_TRUE(contains(error_of([&] { CriteoText again(options); }), "the first is day_2, line 2, field 15: 'zz'"));
+  write_all(options.file / "day_2", "");
+  EXPECT_TRUE(contains(error_of([&] { CriteoText again(options); }), "day_2: is empty; remove it"));
+  write_all(options.file / "day_02", line(0, 4, "0a"));
+  EXPECT_TRUE(contains(error_of([&] { CriteoText again(options); }), "is day 2 once more"));
 }
 
 std::size_t files_in(const std::filesystem::path& folder) {

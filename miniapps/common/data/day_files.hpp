@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace tutti::miniapps {
+
+/// Days into which one file of text is cut, as the reference cuts Kaggle's; of several files each is a day.
+inline constexpr std::uint64_t days_of_one_file = 7;
+
+/// The files of text in a folder: day_0, day_1 and so on, with or without an ending such as .gz, by their numbers; none
+/// is no error. Throws tutti::Error (io) where two files are of one day. Local.
+[[nodiscard]] std::vector<std::filesystem::path> text_days(const std::filesystem::path& folder);
+
+/// The files of text that a path names: itself, or of a folder its days. Throws tutti::Error (io) for a folder without
+/// days. Local.
+[[nodiscard]] std::vector<std::filesystem::path> text_files(const std::filesystem::path& path);
+
+/// The end of each of `days` days of `count` samples: the first count % days of them are one longer.
+[[nodiscard]] std::vector<std::uint64_t> cut_in_days(std::uint64_t count, std::uint64_t days);
+
+/// Samples for training, and for tests: half of the last day is for tests, its rest for validation, unless it is the
+/// only one.
+[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> split_days(const std::vector<std::uint64_t>& day_ends);
+
+}  // namespace tutti::miniapps
