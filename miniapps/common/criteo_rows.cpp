@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
-#include <tutti/collectives/allreduce.hpp>
-#include <tutti/collectives/bcast.hpp>
 #include <tutti/embedding_collection.hpp>
+#include <tutti/error.hpp>
 
-#include "agree.hpp"
-#include "cache_folder.hpp"
 #include "criteo_binary.hpp"
+#include "data/row_scan.hpp"
 #include "data/sidecar.hpp"
 
 namespace tutti::miniapps {
@@ -55,25 +49,6 @@ Rows scan_share(const Communicator& comm, const fs::path& prefix) {
   return rows;
 }
 
-nlohmann::json identity_of(const fs::path& prefix) {
-  nlohmann::json all;
-  for (const fs::path& path : criteo_binary_files(prefix)) {
-    all.push_back(file_identity(path));
-  }
-  return all;
-}
-
-/// Empty where there is no scan of these files.
-Rows load_rows(const fs::path& path, const nlohmann::json& identity) {
-  std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (json.is_discarded() || json.value("identity", nlohmann::json()) != identity) {
-    return {};
-  }
-  Rows rows = json.at("rows");
-  return rows.size() == criteo_tables ? rows : Rows();
-}
-
 /// Empty where there is no sidecar.
 Rows sidecar_rows(const fs::path& prefix) {
   const fs::path path = sidecar_path(prefix);
@@ -92,46 +67,18 @@ Rows sidecar_rows(const fs::path& prefix) {
   return rows;
 }
 
-/// Where it cannot be kept the next run scans again.
-void keep_rows(const fs::path& path, const nlohmann::json& identity, const Rows& rows) {
-  const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  std::ofstream file(temporary);
-  file << nlohmann::json{{"identity", identity}, {"rows", rows}}.dump(-1, ' ', true,
-                                                                      nlohmann::json::error_handler_t::replace)
-       << '\n';
-  file.close();
-  std::error_code error;
-  file ? fs::rename(temporary, path, error) : void(fs::remove(temporary, error));
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> criteo_binary_rows(const Communicator& comm, const fs::path& prefix,
                                               const fs::path& cache_dir) {
-  Rows rows(criteo_tables, 0);
-  nlohmann::json identity;
-  fs::path kept;
-  run_agreed(comm, [&] {
-    if (comm.rank() == 0) {
-      Rows known = sidecar_rows(prefix);
-      if (known.empty()) {
-        identity = identity_of(prefix);
-        kept = cache_stem(cache_dir, prefix, identity) + ".rows.json";
-        known = load_rows(kept, identity);
-      }
-      std::copy(known.begin(), known.end(), rows.begin());
-    }
-  });
-  bcast(comm, rows, 0);
-  if (rows.front() > 0) {
-    return rows;
-  }
-  run_agreed(comm, [&] { rows = scan_share(comm, prefix); });
-  allreduce(comm, rows, max);
-  if (comm.rank() == 0) {
-    keep_rows(kept, identity, rows);
-  }
-  return rows;
+  const auto files = criteo_binary_files(prefix);
+  return scanned_rows(comm,
+                      {prefix,
+                       {files.begin(), files.end()},
+                       criteo_tables,
+                       [&] { return sidecar_rows(prefix); },
+                       [&] { return scan_share(comm, prefix); }},
+                      cache_dir);
 }
 
 }  // namespace tutti::miniapps

@@ -10,6 +10,7 @@
 #include <tutti/error.hpp>
 
 #include "criteo_binary.hpp"
+#include "data/day_files.hpp"
 
 namespace tutti::miniapps {
 
@@ -21,8 +22,24 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::io, path.string() + ": " + what);
 }
 
-Sidecar sidecar_of_days(const fs::path& folder) {
-  const fs::path path = sidecar_path(folder);
+/// What the arrays themselves say, with the rows that are given.
+Sidecar sidecar_of_arrays(const DayArraysOptions& options) {
+  Sidecar sidecar = describe_array_days(options.folder);
+  if (options.rows.size() != sidecar.tables.size()) {
+    fail_day(options.folder, "has " + std::to_string(sidecar.tables.size()) + " tables, but rows are given for " +
+                                 std::to_string(options.rows.size()) + "; name the rows of each table");
+  }
+  for (std::size_t t = 0; t < options.rows.size(); ++t) {
+    sidecar.tables[t].rows = options.rows[t];
+  }
+  return sidecar;
+}
+
+Sidecar sidecar_of_days(const DayArraysOptions& options) {
+  const fs::path path = sidecar_path(options.folder);
+  if (!fs::exists(path)) {
+    return sidecar_of_arrays(options);
+  }
   Sidecar sidecar = read_sidecar(path);
   if (sidecar.format != criteo_npy_format) {
     fail_day(path, "is no sidecar of day files");
@@ -57,7 +74,7 @@ void require_shape(const NpyArray& array, const std::string& name, std::uint64_t
 }  // namespace
 
 DayArrays::DayArrays(const DayArraysOptions& options)
-    : sidecar_(sidecar_of_days(options.folder)),
+    : sidecar_(sidecar_of_days(options)),
       folder_(options.folder),
       max_ind_range_(options.max_ind_range),
       rows_(capped_rows(rows_of_tables(sidecar_), options.max_ind_range)),
@@ -164,9 +181,16 @@ void DayArrays::put_dense(Row from, float* dense, float& label) const {
   label = static_cast<float>(value);
 }
 
+void DayArrays::fail_index(Row from, std::size_t table, std::int64_t index) const {
+  fail_day(folder_, "sample " + std::to_string(from.day->first + from.row) + " has the index " + std::to_string(index) +
+                        " in table " + std::to_string(table) + " of " + std::to_string(sidecar_.tables[table].rows) +
+                        " rows; give the table more rows, or correct the index");
+}
+
 void DayArrays::put_bags(std::size_t table, std::span<const Row> rows, TableBags& bags) const {
   bags.offsets.assign(1, 0);
   bags.indices.clear();
+  const std::uint64_t most = sidecar_.tables[table].rows;
   for (const Row& from : rows) {
     const Bags& all = from.day->tables[table];
     const bool ragged = !all.offsets.shape.empty();
@@ -180,6 +204,9 @@ void DayArrays::put_bags(std::size_t table, std::span<const Row> rows, TableBags
     }
     for (std::uint64_t i = end_of(from.row); i < end; ++i) {
       const std::int64_t id = all.indices.at<std::int32_t>(i);
+      if (id < 0 || static_cast<std::uint64_t>(id) >= most) {
+        fail_index(from, table, id);
+      }
       bags.indices.push_back(max_ind_range_ > 0 ? id % max_ind_range_ : id);
     }
     bags.offsets.push_back(static_cast<std::int64_t>(bags.indices.size()));

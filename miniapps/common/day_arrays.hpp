@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <tutti/communicator.hpp>
 #include <vector>
 
 #include "data/npy.hpp"
@@ -13,15 +14,17 @@
 namespace tutti::miniapps {
 
 struct DayArraysOptions {
-  std::filesystem::path folder;  ///< with the sidecar data.json
+  std::filesystem::path folder;  ///< with the sidecar data.json, or as describe_array_days() says
   std::int64_t max_ind_range = -1;
   Shuffle shuffle = Shuffle::none;  ///< not day
   std::uint32_t seed = 123;
+  std::vector<std::uint64_t> rows{};  ///< of the tables, before max_ind_range, where there is no sidecar
 };
 
 /// A data set of day files as MLPerf's multi-hot set has them (Sidecar, format "criteo-npy"): bags of one length a
 /// table, or ragged ones. Its files are mapped, so that a rank reads what it asks for; members of an npz that are
-/// deflated are decompressed at the start. Samples and rows are those of the sidecar.
+/// deflated are decompressed at the start. Samples and rows are those of the sidecar; without one, samples are those
+/// of describe_array_days() and rows are given.
 class DayArrays : public DataSource {
  public:
   /// Throws tutti::Error (io), one line that names the file, where one does not fit the sidecar.
@@ -34,7 +37,8 @@ class DayArrays : public DataSource {
   [[nodiscard]] std::uint64_t samples(Split split) const override;
   [[nodiscard]] std::string description() const override;
   void begin_epoch(std::uint64_t epoch) override { order_.begin_epoch(epoch); }
-  /// Throws tutti::Error (io) for a label that is neither 0 nor 1 and a dense feature that is not a number.
+  /// Throws tutti::Error (io) for a label that is neither 0 nor 1, a dense feature that is not a number and an index
+  /// that has no row.
   void read(Split split, std::size_t batch_size, std::uint64_t k, const BatchPart& part, Batch& batch) override;
 
  private:
@@ -60,6 +64,7 @@ class DayArrays : public DataSource {
   /// Finds the samples of a range of a batch.
   void find_rows(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range);
   void put_dense(Row from, float* dense, float& label) const;
+  [[noreturn]] void fail_index(Row from, std::size_t table, std::int64_t index) const;
   void put_bags(std::size_t table, std::span<const Row> rows, TableBags& bags) const;
 
   Sidecar sidecar_;
@@ -72,5 +77,10 @@ class DayArrays : public DataSource {
   std::vector<Day> days_;
   std::vector<Row> found_;
 };
+
+/// The rows that each table needs for the indices of a folder without a sidecar, as scanned_rows() finds them.
+/// Collective over `comm`; blocking. Throws AgreedError, one line that names the file.
+[[nodiscard]] std::vector<std::uint64_t> array_day_rows(const Communicator& comm, const std::filesystem::path& folder,
+                                                        const std::filesystem::path& cache_dir = {});
 
 }  // namespace tutti::miniapps

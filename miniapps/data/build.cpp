@@ -97,7 +97,9 @@ Sidecar describe(const BuildOptions& options, const OutputLayout& layout) {
   sidecar.test = test;
   sidecar.validation = layout.day_ends.back() - train - test;
   sidecar.dense_features = shape.dense_features;
-  sidecar.dense_rule = shape.dense_rule == DenseRule::log1p ? "log1p" : "log3";
+  sidecar.dense_rule = shape.dense_rule == DenseRule::given   ? "given"
+                       : shape.dense_rule == DenseRule::log1p ? "log1p"
+                                                              : "log3";
   sidecar.dictionary_rule = options.rule.name();
   sidecar.threshold = options.rule.threshold;
   sidecar.hash_rows = options.rule.hash_rows;

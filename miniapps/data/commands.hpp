@@ -15,7 +15,7 @@ struct ConvertOptions {
   std::vector<std::string> inputs;
   std::string output;
   Format format = Format::binary;
-  DenseRule dense_rule = DenseRule::log1p;
+  DenseRule dense_rule = DenseRule::automatic;
   DictionaryRule rule;
   std::uint64_t days = 0;  ///< 0: 7 for one file, a day a file for more
   std::size_t part_bytes = std::size_t{32} << 20U;

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <tutti/error.hpp>
 
+#include "array_input.hpp"
 #include "build.hpp"
 #include "commands.hpp"
 #include "common/agree.hpp"
@@ -112,13 +114,55 @@ void parse_all(const Communicator& comm, const Workspace& workspace, const std::
   });
 }
 
-BuildOptions build_options(const ConvertOptions& options, std::size_t files) {
+/// What is converted: files of text, or a folder of arrays.
+struct Inputs {
+  std::vector<TextFile> text;
+  std::optional<ArrayInput> arrays;
+
+  [[nodiscard]] std::size_t files() const { return arrays ? arrays->days() : text.size(); }
+  [[nodiscard]] std::uint64_t bytes() const {
+    const auto sum = [](std::uint64_t all, const TextFile& file) { return all + file.bytes; };
+    return arrays ? arrays->bytes() : std::accumulate(text.begin(), text.end(), std::uint64_t{0}, sum);
+  }
+  [[nodiscard]] std::string describe(std::uint64_t part_bytes) const {
+    return arrays ? arrays->describe(part_bytes) : data::describe(text, part_bytes);
+  }
+};
+
+Inputs find_inputs(const ConvertOptions& options) {
+  Inputs inputs{{}, find_arrays(options.inputs)};
+  if (!inputs.arrays) {
+    inputs.text = find_text_files(options.inputs);
+  } else if (options.format != Format::npy || options.dense_rule != DenseRule::automatic) {
+    throw Error(ErrorCode::invalid_argument, inputs.arrays->folder.string() +
+                                                 ": has arrays, whose dense features are kept and have no binary form; "
+                                                 "use --format npy without --dense");
+  }
+  return inputs;
+}
+
+/// Indices of arrays are rows, unless the options say how they are numbered.
+DictionaryRule rule_of(DictionaryRule rule, bool has_rows) {
+  if (rule.kind == DictionaryRule::Kind::automatic) {
+    rule.kind = has_rows && rule.threshold == 0 ? DictionaryRule::Kind::none : DictionaryRule::Kind::first;
+  }
+  return rule;
+}
+
+OutputShape shape_of(const ConvertOptions& options, const Inputs& inputs) {
+  if (inputs.arrays) {
+    return {options.format, DenseRule::given, inputs.arrays->sidecar.dense_features, inputs.arrays->hotness(), false};
+  }
+  const auto dense = options.dense_rule == DenseRule::automatic ? DenseRule::log1p : options.dense_rule;
+  return {options.format, dense, miniapps::criteo_dense, std::vector<std::uint64_t>(miniapps::criteo_tables, 1), false};
+}
+
+BuildOptions build_options(const ConvertOptions& options, const Inputs& inputs) {
   BuildOptions build;
   build.prefix = options.output;
-  build.shape = {options.format, options.dense_rule, miniapps::criteo_dense,
-                 std::vector<std::uint64_t>(miniapps::criteo_tables, 1), false};
-  build.rule = options.rule;
-  build.days = options.days > 0 ? options.days : files == 1 ? miniapps::days_of_one_file : 0;
+  build.shape = shape_of(options, inputs);
+  build.rule = rule_of(options.rule, inputs.arrays.has_value());
+  build.days = options.days > 0 ? options.days : inputs.files() == 1 ? miniapps::days_of_one_file : 0;
   return build;
 }
 
@@ -134,18 +178,24 @@ void report(const BuildSummary& summary, const std::string& output, std::uint64_
 
 void convert(const Communicator& comm, const ConvertOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<TextFile> files;
-  miniapps::run_agreed(comm, [&] { files = find_text_files(options.inputs); });
-  const Workspace workspace(comm, options.output, describe(files, options.part_bytes));
-  parse_all(comm, workspace, files, options.part_bytes);
-  const Catalog catalog = read_catalog(comm, workspace, files.size(), miniapps::criteo_tables);
-  const BuildSummary summary = build_data(comm, build_options(options, files.size()), catalog);
+  Inputs inputs;
+  std::string description;
+  miniapps::run_agreed(comm, [&] {
+    inputs = find_inputs(options);
+    description = inputs.describe(options.part_bytes);
+  });
+  const Workspace workspace(comm, options.output, description);
+  if (inputs.arrays) {
+    part_arrays(comm, workspace, *inputs.arrays, options.part_bytes);
+  } else {
+    parse_all(comm, workspace, inputs.text, options.part_bytes);
+  }
+  const BuildOptions build = build_options(options, inputs);
+  const Catalog catalog = read_catalog(comm, workspace, inputs.files(), build.shape.hotness.size());
+  const BuildSummary summary = build_data(comm, build, catalog);
   if (comm.rank() == 0) {
     workspace.remove();
-    const std::uint64_t bytes =
-        std::accumulate(files.begin(), files.end(), std::uint64_t{0},
-                        [](std::uint64_t sum, const TextFile& file) { return sum + file.bytes; });
-    report(summary, options.output, bytes,
+    report(summary, options.output, inputs.bytes(),
            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 }

@@ -14,8 +14,8 @@ namespace tutti::data {
 
 /// Which row an id gets.
 struct DictionaryRule {
-  enum class Kind { first, frequency, hash, none };
-  Kind kind = Kind::first;
+  enum class Kind { first, frequency, hash, none, automatic };
+  Kind kind = Kind::automatic;  ///< as the input is; before a Dictionary is made
   std::uint64_t threshold = 0;  ///< above 0: row 0 stands for ids that occur less often, and for unknown ones
   std::uint64_t hash_rows = 0;
 

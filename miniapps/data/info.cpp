@@ -40,7 +40,9 @@ void info(const Communicator& comm, const ViewOptions& options) {
   const auto& s = data.sidecar;
   fmt::print("{}: {} training, {} test and {} validation samples\n", s.format, s.train, s.test, s.validation);
   fmt::print("dense: {} features, {}\n", s.dense_features,
-             s.dense_rule == "log3" ? "log(max(x, -2) + 3)" : "log(max(x, 0) + 1)");
+             s.dense_rule == "given"  ? "as the arrays that were converted"
+             : s.dense_rule == "log3" ? "log(max(x, -2) + 3)"
+                                      : "log(max(x, 0) + 1)");
   fmt::print("dictionary: {}{}{}\n", s.dictionary_rule,
              s.threshold > 0 ? fmt::format(", ids that occur less than {} times share row 0", s.threshold) : "",
              s.hash_rows > 0 ? fmt::format(", {} rows", s.hash_rows) : "");

@@ -33,27 +33,33 @@ void add_output(CLI::App& app, std::string& output, Format& format) {
 }
 
 CLI::App* add_convert(CLI::App& app, ConvertOptions& o) {
-  CLI::App* command =
-      app.add_subcommand("convert", "Converts Criteo text, plain or gzip; goes on where a run was killed");
-  command->add_option("input", o.inputs, "files of text, or folders of day_0, day_1, ...")
+  CLI::App* command = app.add_subcommand("convert", "Converts Criteo text or arrays; goes on where a run was killed");
+  command
+      ->add_option("input", o.inputs,
+                   "files of text, folders of day_0, day_1, ..., or a folder of day_0_dense.npy, ...")
       ->required()
       ->type_name("PATH");
   add_output(*command, o.output, o.format);
   add_number(*command, "--days", o.days, {0, 10'000},
              "days into which the samples are cut: the last one is for tests, 1: none is (0: 7 for one file, else a "
              "day a file)");
-  add_choice<DenseRule>(*command, "--dense", o.dense_rule, {{"log1p", DenseRule::log1p}, {"log3", DenseRule::log3}},
-                        "dense features: log(max(x, 0) + 1), or MLPerf's log(x + 3)");
+  add_choice<DenseRule>(*command, "--dense", o.dense_rule,
+                        {{"auto", DenseRule::automatic}, {"log1p", DenseRule::log1p}, {"log3", DenseRule::log3}},
+                        "dense features of text: log(max(x, 0) + 1), or MLPerf's log(x + 3) (auto: log1p); those of "
+                        "arrays are kept");
   add_choice<DictionaryRule::Kind>(
       *command, "--numbering", o.rule.kind,
-      {{"first", DictionaryRule::Kind::first}, {"frequency", DictionaryRule::Kind::frequency}},
-      "rows of a table in the order in which their ids appear first, or by falling frequency");
+      {{"auto", DictionaryRule::Kind::automatic},
+       {"first", DictionaryRule::Kind::first},
+       {"frequency", DictionaryRule::Kind::frequency}},
+      "rows of a table in the order in which their ids appear first, or by falling frequency (auto: first; indices of "
+      "arrays are rows already, unless rare ones share a row)");
   add_number(*command, "--frequency-threshold", o.rule.threshold, {0, std::uint64_t{1} << 31U},
              "ids that occur less often share row 0 (0: every id has a row)");
   add_number(*command, "--hash-rows", o.rule.hash_rows, {0, most_rows},
              "rows of every table, in which ids are placed by their hash, without a dictionary (0: off)");
   add_bytes(*command, "--part-bytes", o.part_bytes, {64, std::uint64_t{1} << 30U},
-            "text that a rank parses at a time; what is lost where a run is killed");
+            "input that a rank parses at a time; what is lost where a run is killed");
   return command;
 }
 
@@ -94,7 +100,7 @@ void check_output(const std::string& output) {
 void resolve(ConvertOptions& o) {
   check_output(o.output);
   require(o.rule.hash_rows != 1, "--hash-rows 1 leaves no row beside that of rare ids; name 2 or more");
-  require(o.rule.hash_rows == 0 || o.rule.kind == DictionaryRule::Kind::first,
+  require(o.rule.hash_rows == 0 || o.rule.kind == DictionaryRule::Kind::automatic,
           "--numbering: rows by --hash-rows have no order; omit one of them");
   o.rule.kind = o.rule.hash_rows > 0 ? DictionaryRule::Kind::hash : o.rule.kind;
 }

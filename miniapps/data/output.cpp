@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -82,10 +83,14 @@ void encode_records(const PartFile& part, const Rows& rows, DenseRule rule, Exte
 }
 
 void encode_dense(const PartFile& part, std::size_t features, DenseRule rule, Extent extent, std::span<float> out) {
+  const auto value = [rule](std::int32_t number) {
+    return rule == DenseRule::given ? std::bit_cast<float>(number)
+                                    : std::log(static_cast<float>(before_log(number, rule)) + 1.0F);
+  };
   for (std::size_t j = 0; j < features; ++j) {
     const auto column = part.dense(j).subspan(extent.begin, extent.size());
     for (std::size_t i = 0; i < column.size(); ++i) {
-      out[i * features + j] = std::log(static_cast<float>(before_log(column[i], rule)) + 1.0F);
+      out[i * features + j] = value(column[i]);
     }
   }
 }

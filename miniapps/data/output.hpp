@@ -16,7 +16,8 @@
 namespace tutti::data {
 
 enum class Format { binary, npy };
-enum class DenseRule { log1p, log3 };
+/// Of numbers before the logarithm; `given`: the bits of floats are kept. `automatic`: as the input is.
+enum class DenseRule { automatic, log1p, log3, given };
 
 /// What a run of rows of a file holds.
 enum class RowKind { records, dense, labels, indices, offsets };

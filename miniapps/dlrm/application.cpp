@@ -91,10 +91,7 @@ void Application::make_model() {
   ModelShape shape;
   std::vector<tutti::EmbeddingTableConfig> tables;
   tutti::ShardingPlan plan;
-  std::vector<std::uint64_t> rows;
-  if (reads_binary(options)) {
-    rows = mini::criteo_binary_rows(comm, options.processed_data_file);
-  }
+  const std::vector<std::uint64_t> rows = rows_of_files(comm, options);
   agreed([&] {
     if (!options.json_file.empty() && comm.rank() == 0) {
       mini::check_writable(options.json_file);

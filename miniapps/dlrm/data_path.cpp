@@ -14,6 +14,7 @@
 #include "common/data/day_files.hpp"
 #include "common/data/gzip_text.hpp"
 #include "common/data/sidecar.hpp"
+#include "common/day_arrays.hpp"
 
 namespace dlrm {
 
@@ -29,7 +30,7 @@ constexpr std::size_t criteo_fields = 1 + mini::criteo_dense + mini::criteo_tabl
   throw tutti::Error(tutti::ErrorCode::io, "--data=" + path.string() + ": " + what +
                                                "; name Criteo text of 40 fields a line or a folder of it (day_0, "
                                                "...), the PREFIX of PREFIX_train.bin and PREFIX_test.bin, a folder of "
-                                               "day files with the data.json of tutti-data, or one with " +
+                                               "arrays (day_0_dense.npy, ...), or one with " +
                                                adult_file);
 }
 
@@ -62,7 +63,7 @@ DataKind kind_of_file(const fs::path& path) {
 }
 
 DataKind kind_of_folder(const fs::path& path) {
-  if (fs::exists(mini::sidecar_path(path))) {
+  if (fs::exists(mini::sidecar_path(path)) || mini::has_array_days(path)) {
     return DataKind::days;
   }
   if (const auto days = mini::text_days(path); !days.empty()) {
@@ -125,6 +126,19 @@ void name_data(const tutti::Communicator& comm, Options& o) {
     o.data_set = "kaggle";
   }
   mini::run_agreed(comm, [&] { validate(o); });
+}
+
+std::vector<std::uint64_t> rows_of_files(const tutti::Communicator& comm, const Options& o) {
+  if (reads_binary(o)) {
+    return mini::criteo_binary_rows(comm, o.processed_data_file);
+  }
+  if (!o.day_files || fs::exists(mini::sidecar_path(o.processed_data_file))) {
+    return {};
+  }
+  if (o.embedding_size_given && o.max_ind_range <= 0) {
+    return {o.embedding_size.begin(), o.embedding_size.end()};
+  }
+  return mini::array_day_rows(comm, o.processed_data_file);
 }
 
 }  // namespace dlrm

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <tutti/communicator.hpp>
+#include <vector>
 
 #include "options.hpp"
 
@@ -12,7 +13,7 @@ namespace dlrm {
 enum class DataKind : std::uint8_t {
   text,    ///< a file of Criteo text, or a folder of days of it
   binary,  ///< the prefix of files of Criteo's records
-  days,    ///< a folder of day files of arrays
+  days,    ///< a folder of day files of arrays, with or without a sidecar
   adult    ///< a folder with the files of Adult
 };
 
@@ -26,5 +27,9 @@ enum class DataKind : std::uint8_t {
 /// Puts the path of --data, by its content as rank 0 sees it, where --raw-data-file, --processed-data-file and
 /// --data-set are, and validates the options again. Collective over `comm`; blocking. Throws AgreedError.
 void name_data(const tutti::Communicator& comm, Options& options);
+
+/// The rows of each table that the files of the options need, as a sidecar, --arch-embedding-size or a scan of them
+/// says; none where the data source knows itself. Collective over `comm`; blocking. Throws AgreedError.
+[[nodiscard]] std::vector<std::uint64_t> rows_of_files(const tutti::Communicator& comm, const Options& options);
 
 }  // namespace dlrm

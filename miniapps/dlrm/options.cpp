@@ -95,8 +95,8 @@ void add_samples(CLI::App& app, Options& o) {
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
   add_text(app, "--data", o.data, "PATH",
            "data of any of these formats, which is found by the content: Criteo text, plain or gzip, a folder of it in "
-           "day_0, day_1, ..., the prefix of binary files or one of them, a folder of day files (npy and npz, with the "
-           "data.json of tutti-data), or one with Adult's files");
+           "day_0, day_1, ..., the prefix of binary files or one of them, a folder of arrays of days "
+           "(day_0_dense.npy, ...), or one with Adult's files");
   add_text(app, "--raw-data-file", o.raw_data_file, "FILE",
            "text file of Criteo's Kaggle data; for adult the folder of its files");
   add_text(

@@ -81,23 +81,23 @@ std::unique_ptr<mini::DataSource> text_source(const Options& o) {
   return std::make_unique<mini::WithTestFile>(std::move(train), std::make_unique<mini::CriteoText>(std::move(t)));
 }
 
-std::unique_ptr<mini::DataSource> data_set(const Options& o, std::vector<std::uint64_t> binary_rows) {
+std::unique_ptr<mini::DataSource> data_set(const Options& o, std::vector<std::uint64_t> file_rows) {
   if (o.data_set == "adult") {
     return std::make_unique<mini::Adult>(o.seed, o.raw_data_file);
   }
   if (o.day_files) {
-    return std::make_unique<mini::DayArrays>(
-        mini::DayArraysOptions{o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed});
+    return std::make_unique<mini::DayArrays>(mini::DayArraysOptions{
+        o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed, std::move(file_rows)});
   }
   if (reads_binary(o)) {
     return std::make_unique<mini::CriteoBinary>(mini::CriteoBinaryOptions{
-        o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed, std::move(binary_rows)});
+        o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed, std::move(file_rows)});
   }
   return text_source(o);
 }
 
-std::unique_ptr<mini::DataSource> dataset_source(const Options& o, std::vector<std::uint64_t> binary_rows) {
-  auto source = data_set(o, std::move(binary_rows));
+std::unique_ptr<mini::DataSource> dataset_source(const Options& o, std::vector<std::uint64_t> file_rows) {
+  auto source = data_set(o, std::move(file_rows));
   if (o.indices_per_feature.empty()) {
     return source;
   }
@@ -151,9 +151,9 @@ std::size_t largest_batch(const Options& o) {
 
 }  // namespace
 
-std::unique_ptr<mini::DataSource> make_source(const Options& o, std::vector<std::uint64_t> binary_rows) {
+std::unique_ptr<mini::DataSource> make_source(const Options& o, std::vector<std::uint64_t> file_rows) {
   if (o.data_generation == "dataset") {
-    return dataset_source(o, std::move(binary_rows));
+    return dataset_source(o, std::move(file_rows));
   }
   if (o.data_generation == "bench") {
     return bench_source(o);

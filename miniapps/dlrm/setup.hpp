@@ -13,10 +13,10 @@
 
 namespace dlrm {
 
-/// The data that the options name. `binary_rows`: of binary files, as criteo_binary_rows() says. Local; throws
+/// The data that the options name. `file_rows`: as rows_of_files() says. Local; throws
 /// tutti::Error naming flag or file.
 [[nodiscard]] std::unique_ptr<tutti::miniapps::DataSource> make_source(const Options& options,
-                                                                       std::vector<std::uint64_t> binary_rows = {});
+                                                                       std::vector<std::uint64_t> file_rows = {});
 
 /// Sizes of the model for this data. Throws where --arch-mlp-bot does not fit its dense features.
 [[nodiscard]] ModelShape make_shape(const Options& options, const tutti::miniapps::DataSource& source);

@@ -114,26 +114,36 @@ std::string npy_header(const std::string& type, const std::vector<std::uint64_t>
   return header + text;
 }
 
-NpyArray parse_npy(std::string_view content, const std::string& name) {
-  const std::string_view header = take_header(content, name);
-  NpyArray array{read_type(header, name), read_shape(header, name), content};
+NpyArray parse_npy_begin(std::string_view begin, std::uint64_t bytes, const std::string& name) {
+  const std::uint64_t all = begin.size();
+  const std::string_view header = take_header(begin, name);
+  NpyArray array{read_type(header, name), read_shape(header, name), begin};
   if (!value_of(header, "fortran_order", name).starts_with("False")) {
     fail_npy(name, "is in the order of Fortran; save it by numpy.ascontiguousarray");
   }
-  const std::size_t bytes = element_bytes(array.type, name);
-  if (array.elements() > content.size() / bytes || array.elements() * bytes != content.size()) {
-    fail_npy(name,
-             "has " + std::to_string(content.size()) + " bytes of elements, which its shape does not fit; it is cut");
+  const std::size_t size = element_bytes(array.type, name);
+  const std::uint64_t left = bytes - (all - begin.size());
+  if (array.elements() > left / size || array.elements() * size != left) {
+    fail_npy(name, "has " + std::to_string(left) +
+                       " bytes of elements, which its shape does not fit; it is cut, copy " + "or save it again");
   }
   return array;
 }
 
-NpyArray parse_npy(std::string_view content, const std::string& name, const std::string& type, std::size_t dimensions) {
-  NpyArray array = parse_npy(content, name);
+NpyArray parse_npy(std::string_view content, const std::string& name) {
+  return parse_npy_begin(content, content.size(), name);
+}
+
+void expect_npy(const NpyArray& array, const std::string& name, const std::string& type, std::size_t dimensions) {
   if (array.type != type || array.shape.size() != dimensions) {
     fail_npy(name, "has elements " + array.type + " in " + std::to_string(array.shape.size()) + " dimensions, not " +
-                       type + " in " + std::to_string(dimensions));
+                       type + " in " + std::to_string(dimensions) + "; save it by numpy.astype or reshape");
   }
+}
+
+NpyArray parse_npy(std::string_view content, const std::string& name, const std::string& type, std::size_t dimensions) {
+  NpyArray array = parse_npy(content, name);
+  expect_npy(array, name, type, dimensions);
   return array;
 }
 

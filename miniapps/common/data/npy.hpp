@@ -38,7 +38,13 @@ struct NpyArray {
 /// damaged, shorter than its shape, in the order of Fortran, or of a type that is not little-endian numbers.
 [[nodiscard]] NpyArray parse_npy(std::string_view content, const std::string& name);
 
-/// As parse_npy; throws also where type or number of dimensions is another one.
+/// As parse_npy, of the begin of a content of `bytes` bytes: without the elements that it lacks.
+[[nodiscard]] NpyArray parse_npy_begin(std::string_view begin, std::uint64_t bytes, const std::string& name);
+
+/// Throws tutti::Error (io) where type or number of dimensions of an array is another one.
+void expect_npy(const NpyArray& array, const std::string& name, const std::string& type, std::size_t dimensions);
+
+/// As parse_npy and expect_npy.
 [[nodiscard]] NpyArray parse_npy(std::string_view content, const std::string& name, const std::string& type,
                                  std::size_t dimensions);
 
@@ -50,9 +56,15 @@ class NpzFile {
   explicit NpzFile(const std::filesystem::path& path);
 
   [[nodiscard]] bool has(const std::string& member) const { return members_.contains(member); }
+  [[nodiscard]] std::size_t members() const { return members_.size(); }
+  /// Whether a member is decompressed to be used.
+  [[nodiscard]] bool is_deflated(const std::string& member) const;
   /// The array of a member such as "0.npy", with the errors of parse_npy, and where its checksum is wrong (deflated
   /// members; stored ones are not read through).
   [[nodiscard]] NpyArray array(const std::string& member, const std::string& type, std::size_t dimensions);
+  /// The shape of that array, of which the begin is decompressed at most.
+  [[nodiscard]] std::vector<std::uint64_t> shape(const std::string& member, const std::string& type,
+                                                 std::size_t dimensions) const;
 
  private:
   struct Member {
@@ -62,6 +74,7 @@ class NpzFile {
     unsigned method = 0;  ///< 0: stored, 8: deflated
     std::string unpacked{};
   };
+  [[nodiscard]] const Member& member(const std::string& name) const;
   [[nodiscard]] Member read_entry(std::string_view& directory, std::string& name) const;
   void check_size(std::string_view part, std::size_t bytes) const;
 

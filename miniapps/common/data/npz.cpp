@@ -58,17 +58,18 @@ std::uint32_t short_or_extra(std::uint64_t value, std::string& extra) {
   return in_extra;
 }
 
-std::string inflate_all(std::string_view packed, std::uint64_t bytes, const std::filesystem::path& path) {
+/// The first `want` bytes at most of a member of `bytes` bytes, all where it has no more.
+std::string inflate_begin(std::string_view packed, std::uint64_t bytes, std::uint64_t want, const std::string& name) {
   std::string out;
   ::z_stream stream{};
   if (bytes / 1032 > packed.size() || ::inflateInit2(&stream, -MAX_WBITS) != Z_OK) {  // deflate's largest ratio
-    fail_npz(path, "has a member that cannot be decompressed");
+    fail_npz(name, "cannot be decompressed; save it again");
   }
-  out.resize(bytes + 1);  // room to see that there is more
+  out.resize(std::min(want, bytes + 1));  // room to see that there is more
   std::size_t taken = 0;
   std::size_t made = 0;
   int status = Z_OK;
-  while (status == Z_OK) {
+  while (status == Z_OK && made < out.size()) {
     const auto in = static_cast<uInt>(std::min<std::size_t>(packed.size() - taken, 1U << 30U));
     const auto room = static_cast<uInt>(std::min<std::size_t>(out.size() - made, 1U << 30U));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
@@ -80,10 +81,11 @@ std::string inflate_all(std::string_view packed, std::uint64_t bytes, const std:
     made += room - stream.avail_out;
   }
   ::inflateEnd(&stream);
-  if (status != Z_STREAM_END || made != bytes) {
-    fail_npz(path, "has a member that is damaged");
+  const bool is_whole = status == Z_STREAM_END && made == bytes;
+  if (!is_whole && (status != Z_OK || made > bytes || made < want)) {
+    fail_npz(name, "is damaged; save it again");
   }
-  out.resize(bytes);
+  out.resize(made);
   return out;
 }
 
@@ -176,26 +178,45 @@ NpzFile::NpzFile(const std::filesystem::path& path) : file_(path) {
   }
 }
 
-NpyArray NpzFile::array(const std::string& name, const std::string& type, std::size_t dimensions) {
+const NpzFile::Member& NpzFile::member(const std::string& name) const {
   const auto found = members_.find(name);
   if (found == members_.end()) {
     fail_npz(file_.path(), "has no member " + name.substr(0, 40));
   }
-  Member& member = found->second;
+  if (found->second.method != 0 && found->second.method != 8) {
+    fail_npz(file_.path(), "has a member " + name.substr(0, 40) +
+                               " that is compressed by another method than deflate; save it by numpy.savez");
+  }
+  return found->second;
+}
+
+bool NpzFile::is_deflated(const std::string& name) const { return member(name).method != 0; }
+
+NpyArray NpzFile::array(const std::string& name, const std::string& type, std::size_t dimensions) {
   const std::string named = file_.path().string() + ", member " + name;
-  if (member.method == 0) {
-    return parse_npy(member.packed, named, type, dimensions);
+  if (!is_deflated(name)) {
+    return parse_npy(member(name).packed, named, type, dimensions);
   }
-  if (member.method != 8) {
-    fail_npz(named, "is compressed by another method than deflate; save it by numpy.savez");
-  }
-  if (member.unpacked.empty()) {
-    member.unpacked = inflate_all(member.packed, member.bytes, named);
-    if (crc_of(member.unpacked) != member.crc32) {
+  Member& deflated = members_.at(name);
+  if (deflated.unpacked.empty()) {
+    deflated.unpacked = inflate_begin(deflated.packed, deflated.bytes, deflated.bytes + 1, named);
+    if (crc_of(deflated.unpacked) != deflated.crc32) {
       fail_npz(named, "is damaged: its checksum is wrong");
     }
   }
-  return parse_npy(member.unpacked, named, type, dimensions);
+  return parse_npy(deflated.unpacked, named, type, dimensions);
+}
+
+std::vector<std::uint64_t> NpzFile::shape(const std::string& name, const std::string& type,
+                                          std::size_t dimensions) const {
+  constexpr std::uint64_t most_header = 4096;
+  const std::string named = file_.path().string() + ", member " + name;
+  const Member& found = member(name);
+  const bool is_stored = found.method == 0;
+  const std::string begin = is_stored ? "" : inflate_begin(found.packed, found.bytes, most_header, named);
+  const NpyArray array = is_stored ? parse_npy(found.packed, named) : parse_npy_begin(begin, found.bytes, named);
+  expect_npy(array, named, type, dimensions);
+  return array.shape;
 }
 
 std::string zip_local_header(const ZipMember& member) {

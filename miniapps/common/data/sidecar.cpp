@@ -165,8 +165,8 @@ std::uint64_t samples_of(const Sidecar& sidecar, const std::string& content) {
 void check_sidecar(const Sidecar& sidecar) {
   require(sidecar.format == criteo_binary_format || sidecar.format == criteo_npy_format,
           "format '" + sidecar.format.substr(0, 40) + "' is neither criteo-binary nor criteo-npy");
-  require(sidecar.dense_rule == "log1p" || sidecar.dense_rule == "log3",
-          "dense rule '" + sidecar.dense_rule.substr(0, 40) + "' is neither log1p nor log3");
+  require(sidecar.dense_rule == "log1p" || sidecar.dense_rule == "log3" || sidecar.dense_rule == "given",
+          "dense rule '" + sidecar.dense_rule.substr(0, 40) + "' is neither log1p, log3 nor given");
   require(!sidecar.tables.empty() && !sidecar.files.empty(), "has no tables or no files");
   const bool binary = sidecar.format == criteo_binary_format;
   for (const char* content : {"records", "dense", "labels", "sparse"}) {

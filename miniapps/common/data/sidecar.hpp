@@ -48,7 +48,8 @@ struct SidecarFile {
 ///               int32 [n][hotness]; of a ragged table int32 [lookups], and T_offsets.npy, int64 [n + 1])
 ///   samples     {"train", "test", "validation"}: they follow one another in this order through all files
 ///   dense       {"features", "rule"}: rule "log1p" is log(max(x, 0) + 1), "log3" is log(max(x, -2) + 3). Records hold
-///               max(x, 0) or max(x, -2) + 2, so that log(record + 1) is right for both
+///               max(x, 0) or max(x, -2) + 2, so that log(record + 1) is right for both. "given": the numbers of the
+///               arrays that were converted
 ///   dictionary  {"rule", "threshold", "hash_rows"}: rule "first" numbers ids by first appearance, "frequency" by
 ///   falling
 ///               count, "hash" has row 1 + hash % (hash_rows - 1), "none" has ids that are rows. With a threshold above

@@ -91,12 +91,12 @@ def npy(kind, shape, values):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + packed
 
 
-def write_days(folder, samples):
-    """Two day files of MLPerf's kind, cut within the training samples."""
+def write_days(folder, samples, cut, method=None):
+    """Two day files of MLPerf's kind. With a sidecar, unless a `method` says how their members are packed: then the
+    second day is for tests and validation."""
     os.mkdir(folder)
     numbers = [{} for _ in range(TABLES)]
     ids_of = [[numbers[t].setdefault(i, len(numbers[t])) for t, i in enumerate(ids)] for _, _, ids in samples]
-    cut = len(samples) // 3
     files = {"dense": [], "labels": [], "sparse": []}
     for day, (begin, end) in enumerate(((0, cut), (cut, len(samples)))):
         part = samples[begin:end]
@@ -108,11 +108,12 @@ def write_days(folder, samples):
             with open(os.path.join(folder, files[content][-1][0]), "wb") as file:
                 file.write(array)
         files["sparse"].append((f"day_{day}_sparse_multi_hot.npz", "sparse", n))
-        with zipfile.ZipFile(os.path.join(folder, files["sparse"][-1][0]), "w", zipfile.ZIP_STORED) as file:
+        with zipfile.ZipFile(os.path.join(folder, files["sparse"][-1][0]), "w", method or zipfile.ZIP_STORED) as file:
             for t in range(TABLES):
                 file.writestr(f"{t}.npy", npy("<i4", (n, 1), [ids[t] for ids in ids_of[begin:end]]))
-    write_sidecar(os.path.join(folder, "data.json"), "criteo-npy", samples,
-                  files["dense"] + files["labels"] + files["sparse"])
+    if method is None:
+        write_sidecar(os.path.join(folder, "data.json"), "criteo-npy", samples,
+                      files["dense"] + files["labels"] + files["sparse"])
     return folder
 
 
@@ -145,9 +146,9 @@ def formats(runner, ranks, text, text_days, binary, days, alone):
             expect_same(f"{ranks} ranks, {order}, binary", got, seen[order])
     shuffled = outcome(runner.train(ranks, MODEL + ["--data=" + binary, "--mlperf-bin-shuffle"]))
     expect_same(f"{ranks} ranks, --mlperf-bin-shuffle", shuffled, seen["batches"])
-    for order in ("none", "epoch"):
-        got = outcome(runner.train(ranks, MODEL + ["--data=" + days, "--data-randomize=" + order]))
-        expect_same(f"{ranks} ranks, {order}, day files", got, want if order == "none" else seen[order], TOLERANCE)
+    for order, folder in (("none", days), ("epoch", days), ("none", runner.path("plain")), ("epoch", runner.path("packed"))):
+        got = outcome(runner.train(ranks, MODEL + ["--data=" + folder, "--data-randomize=" + order]))
+        expect_same(f"{ranks} ranks, {order}, {folder}", got, want if order == "none" else seen[order], TOLERANCE)
     seen["none"] = want
     for order, got in seen.items():
         expect_same(f"{ranks} ranks against 1, {order}", got, alone.get(order, got), TOLERANCE)
@@ -170,7 +171,7 @@ def continued(runner, ranks, binary, want):
 
 def scans(runner, ranks, samples, binary, want):
     """The rows are those of the kept scan, unless a file has changed since."""
-    kept = glob.glob(os.path.join(os.environ["TUTTI_CACHE_DIR"], "*.rows.json"))
+    kept = glob.glob(os.path.join(os.environ["TUTTI_CACHE_DIR"], "day-*.rows.json"))
     support.expect(f"one scan is kept: {kept}", len(kept) == 1)
     with open(kept[0], encoding="utf-8") as file:
         scan = json.load(file)
@@ -196,6 +197,19 @@ def scans(runner, ranks, samples, binary, want):
     support.expect(f"a sidecar of other files: {done.stderr}", done.returncode == 1 and "day_val.bin" in done.stderr)
 
 
+def given_rows(runner, ranks, samples, want):
+    """Rows that are given need no scan of arrays, and an index that has none is named."""
+    pattern = os.path.join(os.environ["TUTTI_CACHE_DIR"], "plain-*.rows.json")
+    rows = [len({ids[t] for _, _, ids in samples}) for t in range(TABLES)]
+    flags = MODEL + ["--data=" + runner.path("plain"), "--arch-embedding-size=" + "-".join(map(str, rows))]
+    expect_same("given rows", outcome(runner.train(ranks, flags)), want, TOLERANCE)
+    support.expect("nothing is scanned", not glob.glob(pattern))
+    done = runner.start(ranks, MODEL + ["--data=" + runner.path("plain"), "--arch-embedding-size=" + "-".join(["9"] * TABLES)])
+    support.expect(f"an index without a row: {done.stderr}", done.returncode == 1 and "of 9 rows" in done.stderr)
+    expect_same("a scan", outcome(runner.train(ranks, flags[:-1])), want, TOLERANCE)
+    support.expect("the scan is kept", len(glob.glob(pattern)) == 1)
+
+
 def adult(runner, ranks, program):
     folder = os.path.join(os.path.dirname(program), "..", "share", "tutti", "data", "adult")
     flags = ["--preset=adult", "--num-batches=5", "--print-freq=1"]
@@ -212,7 +226,9 @@ def main():
         packed.write(plain.read())
     text_days = write_text_days(runner.path("text"), samples)
     binary = write_binary(runner.path("day"), samples)
-    days = write_days(runner.path("days"), samples)
+    days = write_days(runner.path("days"), samples, len(samples) // 3)
+    for name, method in (("plain", zipfile.ZIP_STORED), ("packed", zipfile.ZIP_DEFLATED)):
+        write_days(runner.path(name), samples, len(samples) - len(samples) // 7, method)
     alone = {}
     for ranks in map(int, args.ranks.split(",")):
         seen = formats(runner, ranks, text, text_days, binary, days, alone)
@@ -222,6 +238,7 @@ def main():
         print(f"{ranks} ranks: formats, orders and plans give the same losses")
     continued(runner, ranks, binary, seen["epoch"])
     scans(runner, ranks, samples, binary, seen["none"])
+    given_rows(runner, ranks, samples, seen["none"])
     adult(runner, ranks, args.program)
     return 0
 

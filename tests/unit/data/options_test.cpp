@@ -43,6 +43,9 @@ TEST(DataOptions, ReachTheirCommand) {
   EXPECT_EQ(convert.convert.rule.threshold, 4U);
   EXPECT_EQ(convert.convert.part_bytes, std::size_t{1} << 20U);
   EXPECT_EQ(request_of({"convert", "a", "-o", "x", "--hash-rows", "9"}).convert.rule.kind, DictionaryRule::Kind::hash);
+  const Request usual = request_of({"convert", "a", "-o", "x"});
+  EXPECT_EQ(usual.convert.rule.kind, DictionaryRule::Kind::automatic);
+  EXPECT_EQ(usual.convert.dense_rule, DenseRule::automatic);
   EXPECT_EQ(request_of({"info", "x"}).task, Task::info);
   EXPECT_EQ(request_of({"check", "x"}).task, Task::check);
   EXPECT_EQ(request_of({"sample", "x", "--first", "7"}).view.first, 7U);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "common/data/day_files.hpp"
+
 #include "support/batch_parts.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -146,6 +148,54 @@ TEST(DayArrays, RanksReadTheirOwnSamplesInEveryOrder) {
       EXPECT_EQ(seen, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
     }
   }
+}
+
+/// A day of two tables, without a sidecar.
+void write_plain_day(const TemporaryFolder& folder, const std::string& day, std::uint64_t begin, std::uint64_t end) {
+  Sidecar unused;
+  write_day(folder, begin, end, unused);
+  const std::string made = begin == 0 ? "day_0" : "day_1";
+  for (const char* name : {"_dense.npy", "_labels.npy"}) {
+    std::filesystem::rename(folder / (made + name), folder / (day + name));
+  }
+  std::filesystem::remove(folder / (made + "_sparse_multi_hot.npz"));
+  std::array<std::vector<std::int32_t>, 2> ids;
+  for (std::uint64_t s = begin; s < end; ++s) {
+    for (std::size_t t = 0; t < 2; ++t) {
+      for (std::uint64_t j = 0; j < hotness_of(s, t); ++j) ids[t].push_back(id_of(s, t, j));
+    }
+  }
+  write_all(folder / (day + "_sparse_multi_hot.npz"),
+            zip({{"0.npy", npy("<i4", {end - begin, 1}, ids[0])}, {"1.npy", npy("<i4", {end - begin, 3}, ids[1])}}));
+}
+
+TEST(DayArrays, FoldersWithoutASidecarSayWhatTheyHold) {
+  const TemporaryFolder folder;
+  EXPECT_FALSE(has_array_days(folder.path()));
+  write_plain_day(folder, "day_3", 0, 7);
+  EXPECT_TRUE(has_array_days(folder.path()));
+  EXPECT_EQ(describe_array_days(folder.path()).train, 6U) << "six of the seven days into which one file is cut";
+  write_plain_day(folder, "day_20", 7, 12);
+  const Sidecar sidecar = describe_array_days(folder.path());
+  EXPECT_EQ((std::array{sidecar.train, sidecar.test, sidecar.validation}), (std::array<std::uint64_t, 3>{7, 3, 2}));
+  EXPECT_EQ(sidecar.tables[1].lookups, 3 * all);
+  DayArrays data({.folder = folder.path(), .rows = {40, 39}});
+  EXPECT_EQ(data.table_rows(), (std::vector<std::uint64_t>{40, 39}));
+  const std::array<std::size_t, 2> tables{0, 1};
+  Batch batch;
+  data.read(Split::train, 7, 0, {{0, 7}, tables}, batch);
+  for (std::uint64_t s = 0; s < 7; ++s) {
+    EXPECT_EQ(batch.tables[0].indices[s], id_of(s, 0, 0));
+    EXPECT_EQ(batch.tables[1].indices[3 * s + 2], id_of(s, 1, 2));
+  }
+  DayArrays few({.folder = folder.path(), .rows = {40, 37}});
+  EXPECT_TRUE(contains(error_of([&] {
+                         few.read(Split::test, 3, 0, {{0, 3}, tables}, batch);
+                       }),
+                       "sample 7 has the index 38 in table 1 of 37 rows"));
+  EXPECT_TRUE(contains(error_of([&] { DayArrays one({.folder = folder.path(), .rows = {40}}); }), "has 2 tables"));
+  write_all(folder / "day_0.gz", "");
+  EXPECT_TRUE(contains(error_of([&] { (void)has_array_days(folder.path()); }), "of text and of arrays"));
 }
 
 void replace(const std::filesystem::path& path, std::size_t from_end, char byte) {
