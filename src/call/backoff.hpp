@@ -34,6 +34,11 @@ class Backoff {
   }
 
   [[nodiscard]] std::uint64_t polls() const noexcept { return polls_; }
+  /// Now and then while it yields, which takes a while where other programs want the core.
+  [[nodiscard]] bool is_time_to_look() const noexcept {
+    constexpr std::uint64_t yields_per_look = 16;
+    return polls_ > spins_left_ && polls_ % yields_per_look == 0;
+  }
 
   /// The number of yields before a rank sleeps. Tests lower it, so that ranks soon sleep.
   static inline std::uint64_t yields = 20'000;

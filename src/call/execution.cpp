@@ -63,14 +63,24 @@ Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds tim
 
 void Execution::backoff() noexcept { Backoff::sleep(); }
 
+bool Execution::pause(Backoff& backoff) noexcept {
+  const bool stays_awake = backoff.pause();
+  if (stays_awake && backoff.is_time_to_look()) note_long_wait();
+  return stays_awake;
+}
+
 void Execution::nap() noexcept {
+  backoff();
+  note_long_wait();
+}
+
+void Execution::note_long_wait() noexcept {
   // Later than a call takes on a busy machine, and earlier than anybody asks.
   constexpr std::chrono::milliseconds until_noted{50};
-  backoff();
   if (has_place_) return;
   const auto now = std::chrono::steady_clock::now();
-  if (first_nap_ == std::chrono::steady_clock::time_point{}) first_nap_ = now;
-  has_place_ = now - first_nap_ > until_noted;
+  if (first_look_ == std::chrono::steady_clock::time_point{}) first_look_ = now;
+  has_place_ = now - first_look_ > until_noted;
   if (has_place_) flight::record_place(note_, comm_->flight.recorder(), comm_->flight.row());
 }
 
@@ -78,7 +88,7 @@ void Execution::start() noexcept {
   failure_ = nullptr;
   error_ = ErrorCode::success;
   if (tally_ != nullptr) tally_->add(tally_bytes_, 0);
-  first_nap_ = {};
+  first_look_ = {};
   has_place_ = false;
   if (recorder_ != nullptr) note_ = {recorder_, recorder_->begin(facts_, flight::State::outstanding)};
   if (timeout_.count() > 0) {
@@ -178,7 +188,7 @@ void drive(Execution& execution) {
       moves = now;
       backoff = Backoff(oversubscribed);
     }
-    if (backoff.pause()) continue;
+    if (execution.pause(backoff)) continue;
     execution.announce_backoff();
     if (execution.poll()) break;
     execution.nap();

@@ -16,6 +16,7 @@
 
 namespace tutti::detail {
 
+class Backoff;
 struct Context;
 struct Tally;
 
@@ -78,8 +79,9 @@ class Execution {
   /// Sleeps while idle. Call announce_backoff() and poll once more before it, or a wake-up may be lost.
   virtual void announce_backoff() noexcept {}
   virtual void backoff() noexcept;
-  /// The same in the thread that waits for this call. After some time the flight recorder gets its place in the
-  /// program.
+  /// Backoff::pause() and backoff() in the thread that waits for this call. After some time the flight recorder gets
+  /// its place in the program.
+  [[nodiscard]] bool pause(Backoff& backoff) noexcept;
   void nap() noexcept;
   /// A number that changes whenever a poll has moved data. By the thread that polls.
   [[nodiscard]] virtual std::uint64_t moves() const noexcept { return 0; }
@@ -128,6 +130,8 @@ class Execution {
   Status status_{};
 
  private:
+  void note_long_wait() noexcept;
+
   void succeed() noexcept {
     note_.came_from(status_.source, status_.tag);
     note_.end(flight::State::done);
@@ -150,7 +154,7 @@ class Execution {
   Tally* tally_ = nullptr;
   std::uint64_t tally_bytes_ = 0;
   flight::Note note_{};
-  std::chrono::steady_clock::time_point first_nap_{};
+  std::chrono::steady_clock::time_point first_look_{};
   bool has_place_ = false;
   flight::Recorder* recorder_ = nullptr;  ///< null: starts are not recorded
   flight::Facts facts_{};

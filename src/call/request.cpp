@@ -66,7 +66,7 @@ void Request::wait() {
   execution_->note_wait();
   detail::Backoff backoff(execution_->comm().topology.oversubscribed);
   while (engine.poll(), !execution_->finished()) {
-    if (backoff.pause()) continue;
+    if (execution_->pause(backoff)) continue;
     execution_->announce_backoff();
     if (engine.poll(), execution_->finished()) break;
     execution_->nap();
@@ -99,7 +99,7 @@ void Request::wait(Stream stream) {
   detail::Backoff backoff(execution_->comm().topology.oversubscribed);
   do {
     if (stream.kind == StreamKind::none || !execution_->will_order()) return wait();
-    if (!backoff.pause()) execution_->nap();
+    if (!execution_->pause(backoff)) execution_->nap();
   } while (!test(stream));
 }
 
