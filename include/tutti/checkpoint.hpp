@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <tutti/communicator.hpp>
+#include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>
 #include <vector>
 
@@ -32,15 +33,30 @@ class TUTTI_EXPORT CheckpointPart {
   void add(const std::string& name, std::span<const T> content) {
     add(name, std::as_bytes(content));
   }
+  /// Copies a section's bytes from `offset` on to `out`. Called in ascending order of offsets, for each byte once; in a
+  /// CheckpointSave by another thread, where it must call neither MPI nor Tutti. What it throws ends the write.
+  using Read = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+  /// Adds a section of `bytes` bytes that is read when it is written. Values of a type of float16, bfloat16, float32 or
+  /// float64 must be finite; others are not looked at.
+  void add(const std::string& name, std::uint64_t bytes, DatatypeKind type, Read read);
   /// Writes the part and flushes it to disk. The checkpoint that is in the folder already stays valid. Throws
-  /// tutti::Error (io).
+  /// tutti::Error: io; invalid_argument, naming the section, for a value that is NaN or infinite.
   void write() const;
+  /// Removes what write() wrote, in place of a commit.
+  void discard() const noexcept;
 
  private:
+  friend class CheckpointSave;
   struct Section {
     std::string name;
-    std::span<const std::byte> content;
+    std::uint64_t bytes;
+    DatatypeKind type;
+    Read read;
+    bool is_view;  ///< of memory of the caller
   };
+  void write(const std::function<void()>& after_piece) const;
+  /// Keeps copies of what the caller passed as memory.
+  void copy_views();
   std::filesystem::path folder_;
   int rank_;
   std::vector<Section> sections_;
@@ -79,10 +95,45 @@ class TUTTI_EXPORT CheckpointReader {
 };
 
 /// Saves what each rank adds to its part, and commits it. Collective over `comm`, blocking. `add` is called once on
-/// each rank. Errors: if a rank fails, all throw the error of the first such rank, and the checkpoint that the folder
-/// had stays valid.
+/// each rank; the memory that it adds must stay valid and unchanged until the end. Errors: those of
+/// CheckpointPart::write; if a rank fails, all throw the error of the first such rank, and the checkpoint that the
+/// folder had stays valid.
 TUTTI_EXPORT void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder,
                                   const std::function<void(CheckpointPart&)>& add);
+
+/// A save that goes on beside training. On each rank a thread, which calls neither MPI nor Tutti, writes the part; the
+/// bytes are those that save_checkpoint() would have written at the start. Where a rank has no second core, the thread
+/// rests most of the time, until wait(). Memory: a copy of what `add` passed as memory, and for an EmbeddingCollection
+/// the rows that change before they are written (EmbeddingCollection::add_to). Counterpart: async_save of
+/// torch.distributed.checkpoint.
+class TUTTI_EXPORT CheckpointSave {
+ public:
+  /// No save: test() is true.
+  CheckpointSave() noexcept;
+  /// Starts a save. `add` is called once on each rank, here. Collective over `comm`; blocks only until all ranks have
+  /// added. Another save to the folder may start when this one has ended. Errors: if a rank fails, all throw the error
+  /// of the first such rank.
+  CheckpointSave(const Communicator& comm, const std::filesystem::path& folder,
+                 const std::function<void(CheckpointPart&)>& add);
+  /// Local. Gives up a save that has not ended: waits until the thread has written its piece, or flushed its file. The
+  /// checkpoint that the folder had stays valid.
+  ~CheckpointSave();
+  CheckpointSave(CheckpointSave&&) noexcept;
+  CheckpointSave& operator=(CheckpointSave&&) noexcept;
+
+  /// Whether the save has ended on all ranks; commits it then. Collective over the communicator, also where there are
+  /// other collectives between two calls, and equal on all ranks. Nonblocking, except for the call that returns true:
+  /// each call learns how far the ranks were at the last one. Errors, from this call or wait(): as save_checkpoint();
+  /// the save has ended then.
+  bool test();
+  /// Waits for the end of the save, and commits it. Collective over the communicator, blocking.
+  void wait();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// Opens the checkpoint on each rank, which reads what it needs. Collective over `comm`, blocking. `read` is called
 /// once on each rank that can open it. Errors: as save_checkpoint(); ranks that did not fail have read.
 TUTTI_EXPORT void load_checkpoint(const Communicator& comm, const std::filesystem::path& folder,

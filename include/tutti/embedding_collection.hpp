@@ -182,8 +182,11 @@ class TUTTI_EXPORT EmbeddingCollection {
   void initialize();
 
   /// Local. Adds this rank's rows and optimizer state as sections of a checkpoint: "<prefix> <table> <type> rows a:b
-  /// columns c:d", in cyclic order "rows a:b:step". They stay valid until the next update or the next call of this
-  /// function. Replicas are written once. Rows on a device are first copied to host memory.
+  /// columns c:d", in cyclic order "rows a:b:step". The part saves what is here now, although training may go on until
+  /// it is written (CheckpointSave): an update first copies the rows that it changes, where the part has still to read
+  /// them, so memory grows at most by rows, state and 4 bytes a row. Rows on a device are copied to host memory here.
+  /// fill(), load() and the collection's end before that fail the part (invalid_argument). Values that are not finite
+  /// fail it, too. Replicas are written once.
   void add_to(CheckpointPart& part, const std::string& prefix = "embedding") const;
   /// Local. Reads rows and state from a checkpoint of the same tables, with any plan, type and number of ranks. Errors:
   /// io, naming the table, for missing rows (see EmbeddingCollectionOptions::grow), other widths, and the state of

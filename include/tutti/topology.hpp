@@ -28,4 +28,12 @@ struct Topology {
   bool oversubscribed = false;          ///< more ranks than processing units, on a node or on nodes of one kernel
 };
 
+/// Whether each rank has a second processing unit, for a thread beside it.
+[[nodiscard]] inline bool has_second_cores(const Topology& topology) {
+  for (std::size_t node = 0; node < topology.ranks_per_node.size(); ++node) {
+    if (topology.cores_per_node[node] < 2 * topology.ranks_per_node[node]) return false;
+  }
+  return true;
+}
+
 }  // namespace tutti

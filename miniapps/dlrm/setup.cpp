@@ -191,12 +191,7 @@ std::uint64_t feed_ahead(const Options& o, const tutti::Topology& topology) {
   if (o.prefetch >= 0) {
     return static_cast<std::uint64_t>(o.prefetch);
   }
-  for (std::size_t node = 0; node < topology.ranks_per_node.size(); ++node) {
-    if (topology.cores_per_node[node] < 2 * topology.ranks_per_node[node]) {
-      return 0;
-    }
-  }
-  return ahead;
+  return has_second_cores(topology) ? ahead : 0;
 }
 
 void set_first_weights(const Options& o, mini::DataSource& source, Model& model) {

@@ -52,8 +52,8 @@ std::uint32_t crc_in(const nlohmann::json& value) { return static_cast<std::uint
 
 }  // namespace
 
-std::uint32_t checksum(std::span<const std::byte> content) {
-  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
+std::uint32_t checksum(std::span<const std::byte> content, std::uint32_t before) {
+  return static_cast<std::uint32_t>(::crc32_z(before, reinterpret_cast<const Bytef*>(content.data()), content.size()));
 }
 
 std::filesystem::path manifest_path(const std::filesystem::path& folder) { return folder / "manifest"; }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "collectives/services.hpp"
+
 /// The files of a checkpoint. A part has a header of 32 bytes (magic, version, length and checksum of the table), the
 /// table (JSON: name, offset, bytes and crc of each section), and the sections, each at a multiple of 64 bytes. The
 /// manifest has a header of the same form, then JSON (generation, and the checksum of each part's table).
@@ -25,7 +27,8 @@ struct Manifest {
   std::vector<std::uint32_t> part_crcs;  ///< checksums of the parts' tables, by rank
 };
 
-[[nodiscard]] std::uint32_t checksum(std::span<const std::byte> content);
+/// `before`: the checksum of the content before, for content in pieces.
+[[nodiscard]] std::uint32_t checksum(std::span<const std::byte> content, std::uint32_t before = 0);
 [[nodiscard]] std::filesystem::path manifest_path(const std::filesystem::path& folder);
 [[nodiscard]] std::filesystem::path part_path(const std::filesystem::path& folder, std::uint64_t generation, int rank);
 
@@ -45,13 +48,20 @@ struct Manifest {
 [[nodiscard]] std::string manifest_text(const Manifest& manifest);
 [[nodiscard]] Manifest read_manifest(const std::filesystem::path& folder);
 
-/// Bytes to write at an offset of a file.
-struct Extent {
-  std::uint64_t offset;
-  std::span<const std::byte> content;
+/// The generation that the next save writes: one above the valid one.
+[[nodiscard]] std::uint64_t next_generation(const std::filesystem::path& folder);
+
+/// A file that gets its name, and is flushed to disk, when it is whole. All throw tutti::Error (io).
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& path);
+  void write(std::uint64_t offset, std::span<const std::byte> content);
+  void publish();
+
+ private:
+  std::filesystem::path path_;
+  Draft draft_;
 };
-/// Creates `path` with the given extents, and flushes it to disk. Throws tutti::Error (io).
-void write_file(const std::filesystem::path& path, const std::vector<Extent>& extents);
 /// Flushes a folder's entries to disk.
 void sync_folder(const std::filesystem::path& folder);
 

@@ -76,19 +76,41 @@ std::size_t stored_row_bytes(const Grid& grid) {
   return grid.content == "scales" ? grid.value_bytes : grid.row_bytes();
 }
 
+DatatypeKind row_type(const std::string& content) {
+  for (const auto kind : {DatatypeKind::float32, DatatypeKind::float16, DatatypeKind::bfloat16, DatatypeKind::uint8}) {
+    if (content == datatype_name(kind)) return kind;
+  }
+  return DatatypeKind::bytes;
+}
+
+/// The type of the values of a grid; scales and states are float32.
+DatatypeKind value_type(const std::string& content) {
+  const DatatypeKind type = row_type(content);
+  return type == DatatypeKind::bytes ? DatatypeKind::float32 : type;
+}
+
+/// Where a section's content comes from: a grid of a piece.
+struct GridSource {
+  std::shared_ptr<detail::SavedRows> rows;
+  std::size_t piece;
+  std::size_t grid;
+};
+
 /// Adds a grid in sections of `step` rows. All grids of a piece have the same steps, so that rows are found with their
 /// scales.
 void add_grid(CheckpointPart& part, const std::string& prefix, const std::string& table, const Grid& grid,
-              std::int64_t step) {
+              std::int64_t step, const GridSource& from) {
   const std::size_t row = stored_row_bytes(grid);
   const TableRows& rows = grid.block.rows;
   for (std::int64_t begin = 0; begin < rows.size(); begin += step) {
     const std::int64_t end = std::min(begin + step, rows.size());
     const TableRows stored{rows.row(begin), rows.row(end - 1) + 1, rows.step};
     const TableSection section{{}, grid.content, stored, grid.block.column_begin, grid.block.column_end};
-    const std::byte* first = grid.data + static_cast<std::size_t>(begin) * row;
-    part.add(detail::section_name(prefix, table, section),
-             std::span(first, static_cast<std::size_t>(end - begin) * row));
+    const std::uint64_t first = static_cast<std::uint64_t>(begin) * row;
+    part.add(detail::section_name(prefix, table, section), static_cast<std::uint64_t>(end - begin) * row,
+             value_type(grid.content), [from, first](std::uint64_t offset, std::span<std::byte> out) {
+               from.rows->read(from.piece, from.grid, first + offset, out);
+             });
   }
 }
 
@@ -100,13 +122,6 @@ std::int64_t rows_of_section(const std::vector<Grid>& grids) {
 
 [[noreturn]] void fail(const EmbeddingTableConfig& table, const std::string& what) {
   throw Error(ErrorCode::io, fmt::format("checkpoint: table '{}' {}", table.name, what));
-}
-
-DatatypeKind row_type(const std::string& content) {
-  for (const auto kind : {DatatypeKind::float32, DatatypeKind::float16, DatatypeKind::bfloat16, DatatypeKind::uint8}) {
-    if (content == datatype_name(kind)) return kind;
-  }
-  return DatatypeKind::bytes;
 }
 
 /// Rows that lie one after the other in two places.
@@ -257,40 +272,55 @@ class PieceLoader {
   std::vector<float> values_;
 };
 
+/// The rows of a device.
+std::shared_ptr<detail::ShardTables> copy_on_host(const detail::ShardTables& tables,
+                                                  const detail::CollectionFacts& facts) {
+  auto copy = std::make_shared<detail::ShardTables>(facts, MemoryKind::host);
+  copy->copy(tables, facts);
+  detail::services::wait_for_stream(facts.device, facts.stream());
+  return copy;
+}
+
 }  // namespace
 
 void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix) const {
   const auto& facts = state_->facts;
+  const auto rows = std::make_shared<detail::SavedRows>();
+  const detail::ShardTables* tables = &state_->tables;
   if (facts.on_device()) {
-    if (!state_->host_copy) state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
-    state_->host_copy->copy(state_->tables, facts);
-    detail::services::wait_for_stream(facts.device, facts.stream());
+    const auto copy = copy_on_host(*tables, facts);
+    tables = copy.get();
+    rows->hold(copy);
+  } else {
+    state_->saved.push_back(rows);
   }
-  const auto& tables = facts.on_device() ? *state_->host_copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
-    if (facts.pieces()[i].replica && facts.rank != 0) continue;
-    const PieceGrids grids(facts, tables, i);
+    const PieceGrids grids(facts, *tables, i);
     const std::int64_t step = rows_of_section(grids.all());
+    std::vector<detail::SavedRows::Grid> saved;
     for (const Grid& grid : grids.all()) {
+      if (facts.pieces()[i].replica && facts.rank != 0) continue;
       // All columns share the row-wise state: the shard with the first column writes it.
       const bool once = grid.content == state_name(RowOptimizer::row_wise_adagrad);
-      if (!once || grids.shard().column_begin == 0) add_grid(part, prefix, grids.config().name, grid, step);
+      if (once && grids.shard().column_begin != 0) continue;
+      add_grid(part, prefix, grids.config().name, grid, step, {rows, i, saved.size()});
+      saved.push_back({grid.data, stored_row_bytes(grid)});
     }
+    rows->add_piece(static_cast<std::size_t>(grids.shard().rows()), saved);
   }
-  if (facts.rank == 0) part.add(prefix + " steps", std::span<const std::uint64_t>(&state_->steps, 1));
+  if (facts.rank != 0) return;
+  part.add(prefix + " steps", sizeof state_->steps, DatatypeKind::bytes,
+           [steps = state_->steps](std::uint64_t offset, std::span<std::byte> out) {
+             std::memcpy(out.data(), reinterpret_cast<const std::byte*>(&steps) + offset, out.size());
+           });
 }
 
 void EmbeddingCollection::load(const CheckpointReader& reader, const std::string& prefix) {
   const auto& facts = state_->facts;
   const auto names = reader.names();
-  if (facts.on_device()) {
-    state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
-    if (facts.options.grow) {
-      state_->host_copy->copy(state_->tables, facts);
-      detail::services::wait_for_stream(facts.device, facts.stream());
-    }
-  }
-  const auto& tables = facts.on_device() ? *state_->host_copy : state_->tables;
+  state_->end_saved("was loaded before its checkpoint was written");
+  const auto copy = facts.on_device() ? copy_on_host(state_->tables, facts) : nullptr;
+  const auto& tables = copy ? *copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
     const PieceGrids grids(facts, tables, i);
     const auto sections = detail::sections_of(names, prefix, grids.config().name);
@@ -299,10 +329,9 @@ void EmbeddingCollection::load(const CheckpointReader& reader, const std::string
     if (const Grid* state = grids.state(facts.options.optimizer)) loader.load_state(*state);
   }
   reader.read(prefix + " steps", std::span<std::uint64_t>(&state_->steps, 1));
-  if (!facts.on_device()) return;
-  state_->tables.copy(tables, facts);
+  if (!copy) return;
+  state_->tables.copy(*copy, facts);
   detail::services::wait_for_stream(facts.device, facts.stream());
-  state_->host_copy.reset();
 }
 
 }  // namespace tutti

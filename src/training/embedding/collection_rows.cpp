@@ -76,6 +76,7 @@ void EmbeddingCollection::read_rows(std::size_t i, std::int64_t row_begin, std::
 }
 
 void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
+  state_->end_saved("was filled before its checkpoint was written");
   const auto& config = state_->facts.tables.at(t);
   const std::int64_t most = std::max<std::int64_t>(1, block_values / static_cast<std::int64_t>(config.dim));
   std::vector<float> values;

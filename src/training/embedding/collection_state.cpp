@@ -49,6 +49,8 @@ EmbeddingCollection::State::State(const Communicator& communicator, std::span<co
   inputs = std::make_unique<detail::InputQueue>(communicator);
 }
 
+EmbeddingCollection::State::~State() { end_saved("was destroyed before its checkpoint was written"); }
+
 /// A rank without memory is known to all before any rank goes on.
 void EmbeddingCollection::State::allocate_on_all_ranks() {
   std::int32_t failed_rank = -1;
@@ -173,11 +175,28 @@ void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_
   const auto gradient = [&](std::size_t i) { return gradients_of(slot, i); };
   if (batch == 0) return;
   if (device) return update_on_device(slot, step);
+  keep_saved(slot);
   for (auto& group : updated) group.update(batch_lookups.type(), batch, lookups, gradient, step, workspace);
   if (!adds_squares) return;
   for (auto& group : completed) group.square(batch_lookups.type(), batch, lookups, gradient, workspace);
   detail::add_row_squares(*comm, facts, completed);
   for (auto& group : completed) group.update(batch_lookups.type(), batch, lookups, gradient, step, workspace);
+}
+
+void EmbeddingCollection::State::keep_saved(const detail::BatchSlot& slot) {
+  std::erase_if(saved, [](const auto& rows) { return rows.expired(); });
+  for (const auto& weak : saved) {
+    const auto rows = weak.lock();
+    for (std::size_t i = 0; rows && i < facts.pieces().size(); ++i)
+      rows->keep(i, slot.all(i), slot.input.lookups().type(), slot.input.batch());
+  }
+}
+
+void EmbeddingCollection::State::end_saved(const char* reason) {
+  for (const auto& weak : saved) {
+    if (const auto rows = weak.lock()) rows->end(reason);
+  }
+  saved.clear();
 }
 
 void EmbeddingCollection::State::update_on_device(detail::BatchSlot& slot, const kernels::RowUpdate& step) {

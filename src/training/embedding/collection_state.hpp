@@ -10,6 +10,7 @@
 #include "training/embedding/device_squares.hpp"
 #include "training/embedding/pending_input.hpp"
 #include "training/embedding/sample_side.hpp"
+#include "training/embedding/saved_rows.hpp"
 #include "training/embedding/shard_tables.hpp"
 #include "training/embedding/vector_exchange.hpp"
 
@@ -49,6 +50,9 @@ struct BatchSlot {
 struct EmbeddingCollection::State {
   State(const Communicator& communicator, std::span<const EmbeddingTableConfig> configs, ShardingPlan plan,
         const EmbeddingCollectionOptions& options);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   void set_up_device();
   void allocate();
@@ -63,6 +67,10 @@ struct EmbeddingCollection::State {
   [[nodiscard]] kernels::Pooled<const float> gradients_of(const detail::BatchSlot& slot, std::size_t i) const;
   void update(detail::BatchSlot& slot, float learning_rate);
   void update_on_device(detail::BatchSlot& slot, const kernels::RowUpdate& step);
+  /// Keeps the rows of a batch for the checkpoints that have not read them yet.
+  void keep_saved(const detail::BatchSlot& slot);
+  /// The rows change otherwise than by an update, or end.
+  void end_saved(const char* reason);
 
   const Communicator* comm;
   detail::CollectionFacts facts;
@@ -74,10 +82,11 @@ struct EmbeddingCollection::State {
   std::vector<detail::PieceGroup> completed;  ///< updated with sums of squares that are added over ranks
   bool adds_squares = false;                  ///< whether any rank has `completed` pieces
   kernels::EmbeddingWorkspace workspace;
-  std::unique_ptr<detail::DeviceWork> device;              ///< null if the rows are on the host
-  std::unique_ptr<detail::DeviceSquares> squares;          ///< null, unless adds_squares
-  std::unique_ptr<detail::CopyStream> copies;              ///< null likewise
-  mutable std::unique_ptr<detail::ShardTables> host_copy;  ///< rows of a device, copied for a checkpoint
+  std::unique_ptr<detail::DeviceWork> device;      ///< null if the rows are on the host
+  std::unique_ptr<detail::DeviceSquares> squares;  ///< null, unless adds_squares
+  std::unique_ptr<detail::CopyStream> copies;      ///< null likewise
+  /// Rows on the host that checkpoints have still to read; expired where the part has been written.
+  mutable std::vector<std::weak_ptr<detail::SavedRows>> saved;
   std::vector<std::unique_ptr<detail::BatchSlot>> slots;
   std::unique_ptr<detail::InputQueue> inputs;
   std::uint64_t steps = 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collection saved under one plan goes on under another, on as many or on other numbers of ranks.
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <memory>
 
 #include "embedding_exercise.hpp"
 #include "support/common_folder.hpp"
@@ -16,6 +20,20 @@ using kernels::RowOptimizer;
 
 void save(const EmbeddingCollection& collection, const std::filesystem::path& where) {
   save_checkpoint(world(), where, [&](CheckpointPart& part) { collection.add_to(part); });
+}
+
+/// A step without a look at its values. Rank 0 raises its gradients of the first table by `more`.
+void train(Exercise& exercise, std::uint64_t k, float more = 0) {
+  EmbeddingCollection& collection = exercise.collection;
+  collection.start_forward(0, exercise.input(k));
+  (void)collection.finish_forward(0);
+  exercise.fill_gradients(k);
+  const auto& gradients = collection.gradients(0).front();
+  const std::size_t samples = world().rank() == 0 ? sample_slice(13, 0, world().size()).size() : 0;
+  for (std::size_t i = 0; more != 0 && i < samples; ++i)
+    for (std::size_t c = 0; c < collection.table(0).dim; ++c) gradients.data[i * gradients.stride + c] += more;
+  collection.start_backward(0);
+  collection.finish_backward(0, static_cast<float>(rate));
 }
 
 constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
@@ -82,13 +100,7 @@ TEST(EmbeddingCheckpoint, RowsOfAllTypesAreTheSameBits) {
     Setting setting;
     setting.tables = four_tables(Sharding::row_wise, Pooling::sum, type);
     Exercise before(world(), setting);
-    for (std::uint64_t k = 1; k <= 3; ++k) {
-      before.collection.start_forward(0, before.input(k));
-      (void)before.collection.finish_forward(0);
-      before.fill_gradients(k);
-      before.collection.start_backward(0);
-      before.collection.finish_backward(0, static_cast<float>(rate));
-    }
+    for (std::uint64_t k = 1; k <= 3; ++k) train(before, k);
     save(before.collection, folder.path());
     Exercise after(world(), setting);
     after.collection.load(CheckpointReader(folder.path()));
@@ -145,11 +157,11 @@ TEST_P(Checkpoints, TablesMayHaveGrown) {
 
 /// The error of a call, which all ranks must get.
 template <typename Call>
-std::string error_of(const Call& call) {
+std::string error_of(const Call& call, ErrorCode code = ErrorCode::io) {
   try {
     call();
   } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::io);
+    EXPECT_EQ(e.code(), code);
     return e.what();
   }
   return {};
@@ -184,6 +196,164 @@ TEST(EmbeddingCheckpoint, AFailureOfOneRankIsAnErrorOfAll) {
   });
   EXPECT_TRUE(error.starts_with("rank 0: ") && error.find("part-1-" + std::to_string(last)) != std::string::npos)
       << error;
+}
+
+std::string read_all(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A section that is read when the gate is open: until then the thread of a save stands before it.
+class Gate {
+ public:
+  void add_to(CheckpointPart& part) const {
+    part.add("gate of " + std::to_string(world().rank()), 1, DatatypeKind::bytes,
+             [is_open = is_open_](std::uint64_t, std::span<std::byte> out) {
+               is_open->wait(false);
+               out[0] = std::byte{1};
+             });
+  }
+  void open() const {
+    is_open_->store(true);
+    is_open_->notify_all();
+  }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> is_open_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+TEST_P(Checkpoints, ASaveBesideTrainingHasTheBytesOfItsStep) {
+  constexpr DatatypeKind types[] = {DatatypeKind::uint8, DatatypeKind::float32, DatatypeKind::bfloat16,
+                                    DatatypeKind::float16};
+  const CommonFolder folder;
+  for (const Sharding sharding : shardings) {
+    Setting setting;
+    setting.optimizer = GetParam();
+    setting.tables = four_tables(sharding, Pooling::sum, types[static_cast<std::size_t>(GetParam()) % 4]);
+    Exercise training(world(), setting);
+    train(training, 1);
+    std::vector<float> own(1000, static_cast<float>(world().rank()));
+    const auto add = [&](CheckpointPart& part, const Gate& gate) {
+      training.collection.add_to(part, "early");
+      gate.add_to(part);
+      training.collection.add_to(part, "late");
+      part.add("own of " + std::to_string(world().rank()), std::span<const float>(own));
+    };
+    const Gate open;
+    open.open();
+    save_checkpoint(world(), folder / "alone", [&](CheckpointPart& part) { add(part, open); });
+    const Gate gate;
+    CheckpointSave save(world(), folder / "beside", [&](CheckpointPart& part) { add(part, gate); });
+    std::fill(own.begin(), own.end(), -1.0F);
+    for (std::uint64_t k = 2; k <= 4; ++k) {
+      train(training, k);
+      EXPECT_FALSE(save.test());
+    }
+    gate.open();
+    save.wait();
+    EXPECT_TRUE(save.test());
+    const auto manifest = read_all(folder / "beside" / "manifest");
+    EXPECT_EQ(manifest, read_all(folder / "alone" / "manifest"));
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "alone")) {
+      const auto name = entry.path().filename();
+      EXPECT_TRUE(read_all(entry.path()) == read_all(folder / "beside" / name))
+          << name << " of " << static_cast<int>(sharding);
+    }
+    barrier(world());
+  }
+}
+
+/// The last checkpoint and nothing else is in the folder.
+void expect_only_the_last(const std::filesystem::path& folder) {
+  barrier(world());
+  CheckpointReader(folder).verify();
+  const auto entries = std::filesystem::directory_iterator(folder);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1 + world().size());
+  barrier(world());
+}
+
+TEST(EmbeddingCheckpoint, ASaveBesideTrainingThatFailsLeavesTheLastOne) {
+  const CommonFolder folder;
+  const int last = world().size() - 1;
+  Setting setting;
+  setting.tables = four_tables(Sharding::row_wise, Pooling::sum);
+  auto training = std::make_unique<Exercise>(world(), setting);
+  save(training->collection, folder.path());
+  Gate gate;
+  const auto add = [&](CheckpointPart& part) {
+    gate.add_to(part);
+    training->collection.add_to(part);
+  };
+  {
+    CheckpointSave given_up(world(), folder.path(), add);
+    EXPECT_FALSE(given_up.test());
+    gate.open();
+  }
+  expect_only_the_last(folder.path());
+
+  const std::string told = "rank " + std::to_string(last) + ": no room";
+  const auto without_room = [&](CheckpointPart& part) {
+    add(part);
+    part.add("more of " + std::to_string(world().rank()), 1, DatatypeKind::bytes,
+             [&](std::uint64_t, std::span<std::byte> out) {
+               out[0] = std::byte{1};
+               if (world().rank() == last) throw Error(ErrorCode::io, "no room");
+             });
+  };
+  CheckpointSave failing(world(), folder.path(), without_room);
+  EXPECT_EQ(error_of([&] {
+              while (!failing.test()) continue;
+            }),
+            told);
+  EXPECT_TRUE(failing.test());
+  expect_only_the_last(folder.path());
+
+  const auto error_after = [&](const auto& change) {
+    gate = Gate();
+    CheckpointSave save(world(), folder.path(), add);
+    change();
+    gate.open();
+    return error_of([&] { save.wait(); }, ErrorCode::invalid_argument);
+  };
+  EXPECT_EQ(error_after([&] { training->collection.initialize(); }),
+            "rank 0: checkpoint: the embedding collection was filled before its checkpoint was written");
+  EXPECT_EQ(error_after([&] { training->collection.load(CheckpointReader(folder.path())); }),
+            "rank 0: checkpoint: the embedding collection was loaded before its checkpoint was written");
+  EXPECT_EQ(error_after([&] { training.reset(); }),
+            "rank 0: checkpoint: the embedding collection was destroyed before its checkpoint was written");
+  expect_only_the_last(folder.path());
+}
+
+/// A gradient whose square overflows leaves the rows finite, but not the state of Adagrad.
+void expect_refused_state(RowOptimizer optimizer) {
+  const CommonFolder folder;
+  Setting setting;
+  setting.optimizer = optimizer;
+  setting.tables = four_tables(Sharding::table_wise, Pooling::sum);
+  Exercise training(world(), setting);
+  save(training.collection, folder.path());
+  train(training, 1, 1e30F);
+  for (std::size_t i = 0; i < training.collection.shards().size(); ++i) {
+    const TableShard& shard = training.collection.shards()[i];
+    std::vector<float> rows(static_cast<std::size_t>(shard.rows()) * shard.columns());
+    training.collection.read_rows(i, shard.row_begin, shard.row_end, rows);
+    EXPECT_TRUE(std::all_of(rows.begin(), rows.end(), [](float x) { return std::isfinite(x); }));
+  }
+  const auto expect_refusal = [&](const auto& save_it) {
+    const std::string error = error_of(save_it, ErrorCode::invalid_argument);
+    EXPECT_NE(error.find("'embedding first"), std::string::npos) << error;
+    EXPECT_NE(error.find("adagrad"), std::string::npos) << error;
+    expect_only_the_last(folder.path());
+  };
+  expect_refusal([&] { save(training.collection, folder.path()); });
+  expect_refusal([&] {
+    CheckpointSave(world(), folder.path(), [&](CheckpointPart& part) { training.collection.add_to(part); }).wait();
+  });
+}
+
+TEST(EmbeddingCheckpoint, AStateThatIsNotFiniteIsNotSaved) {
+  for (const RowOptimizer optimizer : {RowOptimizer::adagrad, RowOptimizer::row_wise_adagrad})
+    expect_refused_state(optimizer);
 }
 
 TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {

@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <system_error>
 #include <tutti/checkpoint.hpp>
 
@@ -98,6 +100,45 @@ TEST(Checkpoint, HoldsWhatWasSavedLast) {
   EXPECT_EQ(load(folder / "c"), 2.0F);
   const auto entries = std::filesystem::directory_iterator(folder / "c");
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 3) << "older parts must be gone";
+}
+
+/// The error of a save whose last value, of `bytes` bytes, has these bits.
+std::string error_with(DatatypeKind type, std::uint64_t bits, std::size_t bytes) {
+  const TemporaryFolder folder;
+  std::vector<std::byte> values(200'000 * bytes);
+  std::memcpy(values.data() + values.size() - bytes, &bits, bytes);
+  CheckpointPart part(folder / "c", 0);
+  part.add("values", values.size(), type, [&](std::uint64_t offset, std::span<std::byte> out) {
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  });
+  std::string error;
+  try {
+    part.write();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
+    error = e.what();
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "c"), {}), error.empty() ? 1 : 0);
+  part.discard();
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "c"));
+  return error;
+}
+
+TEST(Checkpoint, ValuesOfASectionAreFinite) {
+  const struct {
+    DatatypeKind type;
+    std::size_t bytes;
+    std::uint64_t largest, infinite, nan;
+  } cases[] = {{DatatypeKind::float16, 2, 0x7BFF, 0xFC00, 0x7E00},
+               {DatatypeKind::bfloat16, 2, 0xFF7F, 0x7F80, 0xFFC0},
+               {DatatypeKind::float32, 4, 0x7F7FFFFF, 0x7F800000, 0xFFC00001},
+               {DatatypeKind::float64, 8, 0xFFEFFFFFFFFFFFFF, 0xFFF0000000000000, 0x7FF8000000000000}};
+  for (const auto& [type, bytes, largest, infinite, nan] : cases) {
+    EXPECT_EQ(error_with(type, largest, bytes), "");
+    EXPECT_TRUE(contains(error_with(type, infinite, bytes), "'values' has a value that is not finite"));
+    EXPECT_TRUE(contains(error_with(type, nan, bytes), "'values' has a value that is not finite"));
+    EXPECT_EQ(error_with(DatatypeKind::bytes, nan, bytes), "");
+  }
 }
 
 TEST(Checkpoint, EmptySectionsAreKept) {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/embedding/saved_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace tutti::detail {
+
+namespace {
+
+constexpr std::size_t rows_of_block = 1024;
+
+}  // namespace
+
+std::uint32_t& SavedRows::Piece::number_of(std::size_t row) const {
+  return reinterpret_cast<std::uint32_t*>(kept.get())[row];
+}
+
+std::byte* SavedRows::Piece::kept_row(std::size_t number) const {
+  return blocks[number / rows_of_block].get() + number % rows_of_block * row_bytes;
+}
+
+std::size_t SavedRows::Piece::rows_read() const {
+  return static_cast<std::size_t>(grids.back().read) / grids.back().live.row_bytes;
+}
+
+/// The rows that an update may be changing now have been kept: only the others are read where they are.
+SavedRows::Run SavedRows::Piece::run_at(const PieceGrid& grid, std::uint64_t at, std::uint64_t end) const {
+  const std::size_t bytes = grid.live.row_bytes;
+  const std::byte* live = grid.live.data + at;
+  if (kept_rows == 0) return {live, static_cast<std::size_t>(end - at)};
+  auto row = static_cast<std::size_t>(at / bytes);
+  const std::size_t inside = static_cast<std::size_t>(at % bytes);
+  const std::uint32_t number = number_of(row);
+  if (number != 0) {
+    return {kept_row(number - 1) + grid.kept_at + inside, std::min(bytes - inside, static_cast<std::size_t>(end - at))};
+  }
+  const auto rows_end = static_cast<std::size_t>((end + bytes - 1) / bytes);
+  while (row < rows_end && number_of(row) == 0) ++row;
+  return {live, static_cast<std::size_t>(std::min<std::uint64_t>(end, row * bytes) - at)};
+}
+
+void SavedRows::Piece::release() {
+  kept.reset();
+  kept_rows = 0;
+  blocks.clear();
+}
+
+void SavedRows::add_piece(std::size_t rows, const std::vector<Grid>& grids) {
+  Piece& piece = pieces_.emplace_back();
+  piece.rows = rows;
+  for (const Grid& grid : grids) {
+    piece.grids.push_back({grid, piece.row_bytes, 0});
+    piece.row_bytes += grid.row_bytes;
+  }
+}
+
+void SavedRows::keep_row(Piece& piece, std::size_t row) {
+  if (piece.kept_rows % rows_of_block == 0) {
+    piece.blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(rows_of_block * piece.row_bytes));
+  }
+  std::byte* to = piece.kept_row(piece.kept_rows);
+  for (const PieceGrid& grid : piece.grids) {
+    std::memcpy(to + grid.kept_at, grid.live.data + row * grid.live.row_bytes, grid.live.row_bytes);
+  }
+  piece.number_of(row) = static_cast<std::uint32_t>(++piece.kept_rows);
+}
+
+template <typename Index>
+void SavedRows::keep_rows(Piece& piece, std::span<const Index> rows) {
+  const std::size_t read = piece.rows_read();
+  if (read == piece.rows) return;
+  // The system zeroes its pages when they are used: a pass over all rows would be a stop.
+  if (!piece.kept) piece.kept = kernels::allocate_table(piece.rows * sizeof(std::uint32_t));
+  for (const Index index : rows) {
+    const auto row = static_cast<std::size_t>(index);
+    if (row >= read && piece.number_of(row) == 0) keep_row(piece, row);
+  }
+}
+
+void SavedRows::keep(std::size_t i, const kernels::TableLookups& lookups, kernels::IndexType type, std::size_t bags) {
+  const std::lock_guard lock(mutex_);
+  Piece& piece = pieces_[i];
+  if (ended_ || piece.grids.empty() || bags == 0) return;
+  const auto first = static_cast<std::size_t>(lookups.offsets[0]);
+  const std::size_t count = static_cast<std::size_t>(lookups.offsets[bags]) - first;
+  try {
+    if (type == kernels::IndexType::int32) {
+      keep_rows(piece, std::span(static_cast<const std::int32_t*>(lookups.indices) + first, count));
+    } else {
+      keep_rows(piece, std::span(static_cast<const std::int64_t*>(lookups.indices) + first, count));
+    }
+  } catch (const std::exception&) {
+    ended_ = Error(ErrorCode::out_of_memory,
+                   "checkpoint: no memory for rows that changed before they were saved; save while nothing trains");
+  }
+}
+
+void SavedRows::read(std::size_t i, std::size_t grid, std::uint64_t offset, std::span<std::byte> out) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) throw *ended_;
+  Piece& piece = pieces_[i];
+  PieceGrid& from = piece.grids[grid];
+  const std::uint64_t end = offset + out.size();
+  for (std::uint64_t at = offset; at < end;) {
+    const Run run = piece.run_at(from, at, end);
+    std::memcpy(out.data() + (at - offset), run.data, run.bytes);
+    at += run.bytes;
+  }
+  from.read = end;
+  if (grid + 1 == piece.grids.size() && piece.rows_read() == piece.rows) piece.release();
+}
+
+void SavedRows::end(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) ended_ = Error(ErrorCode::invalid_argument, "checkpoint: the embedding collection " + reason);
+}
+
+}  // namespace tutti::detail
