@@ -2,13 +2,11 @@
 #include "application.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tutti/collectives/allreduce.hpp>
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
@@ -52,7 +50,6 @@ class Application {
   void print(const std::string& text) const;
   TrainerEvents events(tutti::command_line::Progress& progress);
   void test(std::uint64_t step);
-  void save(const Position& at);
   [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
   template <typename Action>
   void agreed(Action&& action) {
@@ -78,6 +75,7 @@ class Application {
   std::optional<BatchFeed> train_;
   std::optional<BatchFeed> test_;
   std::optional<Trainer> trainer_;
+  Checkpoints checkpoints_;
   Configuration configuration_;
   std::vector<mini::TestPoint> tests_;
   MlperfLog log_;
@@ -137,7 +135,8 @@ void Application::make_engine() {
   engine_ = std::make_unique<DeviceEngine>(comm_, *gpu_, *model_, engine);
 }
 
-Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
+Application::Application(const tutti::Communicator& comm, const Options& options)
+    : comm_(comm), options_(options), checkpoints_(comm, options) {
   if (options.device) {
     gpu_.emplace(comm);
     if (comm.size() > 1) comm.prepare_device();  // before what may fail on one rank
@@ -185,22 +184,12 @@ void Application::test(std::uint64_t step) {
   print(test_text(tests_.back()));
 }
 
-/// A state that is not a number never replaces a checkpoint.
-void Application::save(const Position& at) {
-  std::int32_t good = std::isfinite(at.loss_sum) && is_finite(*model_) ? 1 : 0;
-  tutti::allreduce(comm_, &good, 1, tutti::min);
-  if (good != 0) {
-    return save_checkpoint(comm_, *model_, options_, *source_, at);
-  }
-  if (options_.stop_on_nan) {
-    mini::agree(comm_, not_finite_text("the loss or a parameter", at));
-  }
-  print("Nothing saved at step " + std::to_string(at.step) + ": the loss or a parameter is not a number\n");
-}
-
 TrainerEvents Application::events(tutti::command_line::Progress& progress) {
   TrainerEvents events;
-  events.on_step = [&](const Position& at) { progress.update(at.step); };
+  events.on_step = [&](const Position& at) {
+    progress.update(at.step);
+    checkpoints_.progress();
+  };
   events.on_loss = [&](const LossEntry& entry) {
     progress.clear();
     print(loss_text(entry, trainer_->batches_per_epoch()));
@@ -208,7 +197,7 @@ TrainerEvents Application::events(tutti::command_line::Progress& progress) {
   events.on_save = [&](const Position& at) {
     if (!options_.checkpoint_dir.empty()) {
       engine_->store_parameters();
-      save(at);
+      checkpoints_.save(*model_, *source_, at);
     }
   };
   events.on_test = [&](const Position& at) {
@@ -265,6 +254,7 @@ void Application::train() {
   tutti::command_line::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
   log([&] { log_.begin(options_, train_->samples(), test_->samples()); });
   const TrainingResults results = trainer_->run(start_, events(progress));
+  checkpoints_.finish();
   progress.finish();
   if (has_test_data() && options_.test_at_end) {
     if (tests_.empty() || tests_.back().iteration != start_.step + results.steps) {

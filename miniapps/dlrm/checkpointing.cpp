@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <tutti/checkpoint.hpp>
+#include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
 
 #include "common/agree.hpp"
@@ -119,66 +122,99 @@ bool are_finite(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
-/// The rows that this rank has, some at a time.
-bool has_finite_rows(const tutti::EmbeddingCollection& tables) {
-  constexpr std::int64_t values_at_once = std::int64_t{1} << 18U;
-  std::vector<float> values;
-  for (std::size_t i = 0; i < tables.shards().size(); ++i) {
-    const tutti::TableShard& shard = tables.shards()[i];
-    const auto columns = static_cast<std::int64_t>(shard.columns());
-    const std::int64_t rows_at_once = std::max<std::int64_t>(1, values_at_once / std::max<std::int64_t>(1, columns));
-    const tutti::TableRows rows = shard.table_rows();
-    for (std::int64_t first = 0; first < rows.size(); first += rows_at_once) {
-      const std::int64_t count = std::min(rows.size() - first, rows_at_once);
-      values.resize(static_cast<std::size_t>(count * columns));
-      tables.read_rows(i, rows.row(first), rows.row(first + count - 1) + 1, values);
-      if (!are_finite(values)) {
-        return false;
-      }
-    }
-  }
-  return true;
+/// Whether the dense parameters are all numbers. Gradients of a diverged loss reach them all. Tables are checked when
+/// they are written.
+bool is_finite(Model& model) {
+  bool finite = true;
+  for_each_dense(model, [&](const std::string&, std::span<float> values) { finite = finite && are_finite(values); });
+  return finite;
+}
+
+std::filesystem::path folder_of(const Position& position, const Options& options) {
+  return mini::checkpoint_folder(options.checkpoint_dir, position.step, options.keep_checkpoints);
 }
 
 }  // namespace
 
-bool is_finite(Model& model) {
-  bool finite = true;
-  for_each_dense(model, [&](const std::string&, std::span<float> values) { finite = finite && are_finite(values); });
-  return finite && has_finite_rows(model.embeddings());
-}
-
-void save_checkpoint(const tutti::Communicator& comm, Model& model, const Options& options,
-                     const mini::DataSource& source, const Position& position) {
-  const auto folder = mini::checkpoint_folder(options.checkpoint_dir, position.step, options.keep_checkpoints);
-  mini::run_agreed(comm, [&] {
-    tutti::CheckpointPart part(folder, comm.rank());
-    const mini::CategoryValues categories = comm.rank() == 0 ? source.categories() : mini::CategoryValues();
-    const std::string text = nlohmann::json{
-        {"model", describe(model, options)},
-        {"rows", model.shape().rows},
-        {"max_ind_range", options.max_ind_range},
-        {"run", describe(options, source)},
-        {"position",
-         describe(position)}}.dump();
+void Checkpoints::save(Model& model, const mini::DataSource& source, const Position& position) {
+  finish();
+  position_ = position;
+  std::int32_t good = std::isfinite(position.loss_sum) && is_finite(model) ? 1 : 0;
+  tutti::allreduce(*comm_, &good, 1, tutti::min);
+  if (good == 0) return refuse();
+  const bool is_root = comm_->rank() == 0;
+  const mini::CategoryValues categories = is_root ? source.categories() : mini::CategoryValues();
+  const std::string text = nlohmann::json{
+      {"model", describe(model, *options_)},
+      {"rows", model.shape().rows},
+      {"max_ind_range", options_->max_ind_range},
+      {"run", describe(*options_, source)},
+      {"position",
+       describe(position)}}.dump();
+  const auto add = [&](tutti::CheckpointPart& part) {
     for (std::size_t t = 0; t < categories.size(); ++t) {
       part.add(section_of_categories(t), std::span(categories[t]));
     }
     model.embeddings().add_to(part);
-    if (comm.rank() == 0) {
-      for_each_dense(model, [&](const std::string& name, std::span<float> values) {
-        part.add(name, std::span<const float>(values));
-      });
-      part.add("run", std::span<const char>(text));
+    if (!is_root) return;
+    for_each_dense(model, [&](const std::string& name, std::span<float> values) {
+      part.add(name, std::span<const float>(values));
+    });
+    part.add("run", std::span<const char>(text));
+  };
+  end_with([&] {
+    const auto folder = folder_of(position, *options_);
+    if (options_->async_save) {
+      under_way_ = tutti::CheckpointSave(*comm_, folder, add);
+    } else {
+      tutti::save_checkpoint(*comm_, folder, add);
     }
-    part.write();
+    return !options_->async_save;
   });
-  mini::run_agreed(comm, [&] {
-    if (comm.rank() == 0) {
-      tutti::commit_checkpoint(folder, comm.size());
-      mini::remove_old_checkpoints(options.checkpoint_dir, folder, options.keep_checkpoints);
+}
+
+void Checkpoints::progress() {
+  if (position_) end_with([&] { return under_way_.test(); });
+}
+
+void Checkpoints::finish() {
+  if (!position_) return;
+  end_with([&] {
+    under_way_.wait();
+    return true;
+  });
+}
+
+template <typename End>
+void Checkpoints::end_with(const End& end) {
+  try {
+    if (!end()) return;
+  } catch (const tutti::Error& error) {
+    if (error.code() == tutti::ErrorCode::invalid_argument) return refuse();
+    if (error.code() != tutti::ErrorCode::io) throw;
+    throw mini::AgreedError(error.code(), error.what());
+  }
+  const auto folder = folder_of(*position_, *options_);
+  position_.reset();
+  mini::run_agreed(*comm_, [&] {
+    if (comm_->rank() == 0) {
+      mini::remove_old_checkpoints(options_->checkpoint_dir, folder, options_->keep_checkpoints);
     }
   });
+}
+
+void Checkpoints::refuse() {
+  const Position at = *position_;
+  position_.reset();
+  if (options_->stop_on_nan) {
+    throw mini::AgreedError(tutti::ErrorCode::invalid_argument, not_finite_text("the loss or a parameter", at));
+  }
+  if (comm_->rank() != 0) return;
+  std::error_code ignored;
+  if (options_->keep_checkpoints > 1) std::filesystem::remove(folder_of(at, *options_), ignored);  // if it is empty
+  std::printf("Nothing saved at step %llu: the loss or a parameter is not a number\n",
+              static_cast<unsigned long long>(at.step));
+  std::fflush(stdout);
 }
 
 Position load_checkpoint(const tutti::Communicator& comm, Model& model, const Options& options,

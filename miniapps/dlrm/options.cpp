@@ -164,6 +164,8 @@ void add_reports(CLI::App& app, Options& o) {
   add_number(app, "--save-freq", o.save_freq, {0, most_counted}, "steps between two checkpoints (0: one at the end)");
   add_number(app, "--keep-checkpoints", o.keep_checkpoints, {1, most_counted},
              "last checkpoints to keep; more than one: in folders step-N below --checkpoint-dir");
+  add_flag(app, "--async-save", o.async_save,
+           "a thread of each rank writes the checkpoint, with the same bytes, while training goes on");
   add_choice(app, "--on-failure", o.on_failure, {"end", "shrink"},
              "when a rank dies: end, or go on with the others from the last checkpoint of --checkpoint-dir");
   add_flag(app, "--stop-on-nan,!--no-stop-on-nan", o.stop_on_nan,

@@ -28,7 +28,7 @@ struct Position {
 /// What happens between steps. Called on all ranks at the same places; each may be collective.
 struct TrainerEvents {
   std::function<void(const LossEntry&)> on_loss;
-  std::function<void(const Position&)> on_step;  ///< local only
+  std::function<void(const Position&)> on_step;
   std::function<void(const Position&)> on_save;  ///< at --save-freq and at the end
   std::function<bool(const Position&)> on_test;  ///< true: good enough, training ends
 };

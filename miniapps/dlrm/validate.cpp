@@ -74,6 +74,7 @@ void validate_data(const Options& o) {
   require(o.test_data_file.empty() || o.data_generation == "dataset",
           "--test-data-file needs --data-generation=dataset");
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
+  require(!o.async_save || !o.checkpoint_dir.empty(), "--async-save needs --checkpoint-dir");
   require(!o.fine_tune || !o.load.empty(), "--fine-tune needs --load");
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is saved and what may go on: never a state that is not a number, the last few, the same run; a goal ends it."""
+import filecmp
 import os
 
 import support
@@ -18,9 +19,9 @@ def diverged(runner, ranks):
     good = runner.train(ranks, MODEL + ["--checkpoint-dir=" + folder])
     support.expect("20 steps", good["losses"][-1]["iteration"] == 20)
     files = {name: os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder)}
-    for pipeline in ([], ["--pipeline"]):
+    for more in ([], ["--pipeline", "--async-save"]):
         bad = MODEL + ["--load=" + folder, "--fine-tune", "--checkpoint-dir=" + folder, "--learning-rate=1e38",
-                       "--save-freq=4"] + pipeline
+                       "--save-freq=4"] + more
         done = runner.start(ranks, bad)
         support.expect(f"a diverged run ends: {done.stderr}", done.returncode == 1)
         support.expect(f"it says why: {done.stderr}", "not a number after step" in done.stderr and
@@ -38,10 +39,30 @@ def diverged_rows(runner, ranks):
     """Rows of 16 bits overflow although the dense parameters do not."""
     folder = runner.path("rows")
     bad = MODEL + ["--checkpoint-dir=" + folder, "--table-type=fp16", "--learning-rate=1e10", "--max-steps=1",
-                   "--no-stop-on-nan"]
-    done = runner.start(ranks, bad)
-    support.expect(f"nothing is saved: {done.stdout} {done.stderr}", done.returncode == 0 and
-                   "Nothing saved at step 1" in done.stdout)
+                   "--keep-checkpoints=2"]
+    for more in ([], ["--async-save"]):
+        done = runner.start(ranks, bad + ["--no-stop-on-nan"] + more)
+        support.expect(f"nothing is saved: {done.stdout} {done.stderr}", done.returncode == 0 and
+                       "Nothing saved at step 1" in done.stdout)
+        support.expect(f"nothing is left: {os.listdir(folder)}", not os.listdir(folder))
+    done = runner.start(ranks, bad + ["--async-save"])
+    support.expect(f"a rank's rows end the run on all: {done.stderr}", done.returncode == 1 and
+                   "not a number after step 1" in done.stderr)
+
+
+def beside_training(runner, ranks):
+    """The same files as of saves that training waits for."""
+    folders = [runner.path("alone"), runner.path("beside")]
+    for folder, more in zip(folders, ([], ["--async-save"])):
+        runner.train(ranks, MODEL + ["--checkpoint-dir=" + folder, "--save-freq=6", "--keep-checkpoints=9",
+                                     "--optimizer=adagrad"] + more)
+    steps = [f"step-{step:010d}" for step in (6, 12, 18, 20)]
+    support.expect(f"all steps: {steps_in(folders[1])}", steps_in(folders[1]) == steps)
+    for step in steps:
+        names = os.listdir(os.path.join(folders[0], step))
+        support.expect(f"parts of {step}", len(names) == ranks + 1)
+        same = filecmp.cmpfiles(*(os.path.join(folder, step) for folder in folders), names, shallow=False)[0]
+        support.expect(f"equal files of {step}: {same}", sorted(same) == sorted(names))
 
 
 def last_few(runner, ranks):
@@ -95,7 +116,7 @@ def main():
     args = support.arguments(__doc__)
     for ranks in map(int, args.ranks.split(",")):
         runner = support.Runner(args)
-        for check in (diverged, diverged_rows, last_few, same_run, goal):
+        for check in (diverged, diverged_rows, beside_training, last_few, same_run, goal):
             check(runner, ranks)
             print(f"{ranks} ranks: {check.__name__} holds")
 

@@ -129,6 +129,7 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--loss-weights=1.0"}, "--loss-weights"},
       {{"--loss-weights=a-b"}, "--loss-weights"},
       {{"--save-freq=3"}, "--checkpoint-dir"},
+      {{"--async-save"}, "--checkpoint-dir"},
       {{"--no-such-flag"}, "--no-such-flag"},
       {{"--sharding=diagonal"}, "--sharding"},
       {{"--dcn-low-rank-dim=0"}, "--dcn-low-rank-dim"},
