@@ -178,9 +178,18 @@ TUTTI_API int tutti_embedding_finish_backward(tutti_embedding_t collection, size
 TUTTI_API int tutti_embedding_progress(tutti_embedding_t collection);
 
 /// Save and load a checkpoint in a folder that all ranks see; load works with any plan and number of ranks. Collective,
-/// blocking. Errors, on all ranks: TUTTI_ERROR_IO. Counterpart: tutti::save_checkpoint, tutti::load_checkpoint.
+/// blocking. Errors, on all ranks: TUTTI_ERROR_IO; TUTTI_ERROR_INVALID_ARGUMENT for rows or state that are not finite.
+/// Counterpart: tutti::save_checkpoint, tutti::load_checkpoint.
 TUTTI_API int tutti_embedding_save(tutti_embedding_t collection, const char* folder);
 TUTTI_API int tutti_embedding_load(tutti_embedding_t collection, const char* folder);
+
+/// Save the same while training goes on: start, which waits for the save before, then test now and then until *done is
+/// 1, or finish, which waits. Freeing the collection gives a save up. Collective; start and test block no longer than
+/// the ranks need to come there. Errors, of test and finish: as tutti_embedding_save. Counterpart:
+/// tutti::CheckpointSave.
+TUTTI_API int tutti_embedding_start_save(tutti_embedding_t collection, const char* folder);
+TUTTI_API int tutti_embedding_test_save(tutti_embedding_t collection, int* done);
+TUTTI_API int tutti_embedding_finish_save(tutti_embedding_t collection);
 
 #ifdef __cplusplus
 }

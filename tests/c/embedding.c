@@ -115,7 +115,22 @@ static void test_steps(const struct group* g, int sharding) {
   int of_world = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &of_world);
   snprintf(folder, sizeof folder, "c_embedding/%d_%d_%d_%d", of_world, g->size, first, sharding);
-  OK(tutti_embedding_save(collection, folder));
+  int done = 0;
+  OK(tutti_embedding_test_save(collection, &done));
+  CHECK(done == 1);
+  if (sharding == TUTTI_SHARDING_ROW_WISE) {
+    OK(tutti_embedding_start_save(collection, folder));
+    OK(tutti_embedding_test_save(collection, &done));
+    CHECK(done == 0);
+    forward(g, collection, grown, TUTTI_INPUT_LOCAL);
+    backward(collection);
+    while (done == 0) OK(tutti_embedding_test_save(collection, &done));
+    OK(tutti_embedding_start_save(collection, "/dev/null"));
+    FAILS(tutti_embedding_finish_save(collection), TUTTI_ERROR_IO, "/dev/null");
+    OK(tutti_embedding_finish_save(collection));
+  } else {
+    OK(tutti_embedding_save(collection, folder));
+  }
   OK(tutti_embedding_free(&collection));
   collection = make(g, TUTTI_SHARDING_TABLE_WISE);
   OK(tutti_embedding_load(collection, folder));

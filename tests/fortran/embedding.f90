@@ -218,6 +218,7 @@ contains
     type(tutti_embedding_collection) :: collection
     type(reference) :: whole
     integer :: step, t, slot, layout
+    logical :: done
     collection = made(g, sharding, weighted)
     whole%weighted = weighted
     do t = 1, tables
@@ -235,7 +236,19 @@ contains
       call update(whole)
     end do
     call check_rows(g, collection, whole)
-    call tutti_embedding_save(collection, folder_of(g, sharding, weighted))
+    if (weighted) then
+      call tutti_embedding_start_save(collection, folder_of(g, sharding, weighted))
+      call tutti_embedding_test_save(collection, done)
+      call expect(.not. done, "the save that has begun")
+      call start(g, collection, 1, tutti_input_local, weighted)
+      call tutti_embedding_finish_forward(collection, 1)
+      call backward(g, collection, 1)
+      call tutti_embedding_finish_save(collection)
+      call tutti_embedding_test_save(collection, done)
+      call expect(done, "the save that has ended")
+    else
+      call tutti_embedding_save(collection, folder_of(g, sharding, weighted))
+    end if
     call tutti_embedding_free(collection)
     collection = made(g, tutti_sharding_table_wise, weighted)
     call tutti_embedding_load(collection, folder_of(g, sharding, weighted))

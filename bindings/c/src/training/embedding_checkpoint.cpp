@@ -20,3 +20,23 @@ int tutti_embedding_load(tutti_embedding_t collection, const char* folder) {
     tutti::load_checkpoint(*handle.comm, folder, [&](const auto& reader) { handle.collection.load(reader); });
   });
 }
+
+int tutti_embedding_start_save(tutti_embedding_t collection, const char* folder) {
+  return guard([&] {
+    EmbeddingRecord& handle = whole(collection, "collection");
+    if (folder == nullptr) throw_null("folder", "pass a path");
+    handle.save.wait();
+    handle.save = tutti::CheckpointSave(*handle.comm, folder, [&](auto& part) { handle.collection.add_to(part); });
+  });
+}
+
+int tutti_embedding_test_save(tutti_embedding_t collection, int* done) {
+  return guard([&] {
+    output(done, "done") = 0;
+    *done = whole(collection, "collection").save.test() ? 1 : 0;
+  });
+}
+
+int tutti_embedding_finish_save(tutti_embedding_t collection) {
+  return guard([&] { whole(collection, "collection").save.wait(); });
+}

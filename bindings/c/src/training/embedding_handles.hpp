@@ -14,6 +14,7 @@ struct EmbeddingRecord {
   std::vector<std::size_t> samples;                                  // of this rank, by slot
   std::vector<std::vector<kernels::TableLookups>> lookups;           // by slot
   std::vector<std::vector<kernels::Pooled<const float>>> vectors{};  // by slot
+  CheckpointSave save{};
 };
 
 template <>
