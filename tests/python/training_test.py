@@ -186,6 +186,16 @@ def check_embeddings(order):
         comm.bcast(name)
         folder = name.tobytes().decode().strip()
         collection.save(folder)
+        assert collection.test_save()
+        collection.start_save(folder)
+        assert not collection.test_save()
+        collection.finish_save()
+        collection.start_save(folder)
+        while not collection.test_save():
+            pass
+        collection.start_save("/dev/null")
+        with raises(tutti.Error, tutti.ErrorCode.IO, "/dev/null"):
+            collection.finish_save()
         collection.initialize()
         collection.load(folder)
         comm.barrier()

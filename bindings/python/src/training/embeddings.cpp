@@ -24,6 +24,7 @@ struct PythonCollection : Kept<EmbeddingCollection> {
       : Kept(std::move(made), std::move(comm)), bags(slots), batches(slots) {}
   std::vector<Bags> bags;
   std::vector<std::size_t> batches;
+  CheckpointSave under_way{};
 };
 
 EmbeddingCollectionOptions options_of(const std::string& optimizer, float epsilon, double beta1, double beta2,
@@ -163,6 +164,24 @@ void save(PythonCollection& collection, const std::string& folder) {
   comm.run([&] { save_checkpoint(comm.get(), folder, [&](auto& part) { collection.get().add_to(part); }); });
 }
 
+void start_save(PythonCollection& collection, const std::string& folder) {
+  auto& comm = nb::cast<PythonCommunicator&>(collection.communicator);
+  comm.run([&] {
+    collection.under_way.wait();
+    collection.under_way = CheckpointSave(comm.get(), folder, [&](auto& part) { collection.get().add_to(part); });
+  });
+}
+
+bool test_save(PythonCollection& collection) {
+  bool done = false;
+  nb::cast<PythonCommunicator&>(collection.communicator).run([&] { done = collection.under_way.test(); });
+  return done;
+}
+
+void finish_save(PythonCollection& collection) {
+  nb::cast<PythonCommunicator&>(collection.communicator).run([&] { collection.under_way.wait(); });
+}
+
 void load(PythonCollection& collection, const std::string& folder) {
   auto& comm = nb::cast<PythonCommunicator&>(collection.communicator);
   comm.run([&] { load_checkpoint(comm.get(), folder, [&](const auto& reader) { collection.get().load(reader); }); });
@@ -243,7 +262,15 @@ void bind_embeddings(nb::module_& module) {
           "Bytes of rows and optimizer state on this rank.")
       .def_prop_ro("steps", [](const PythonCollection& c) { return c.get().steps(); })
       .def("save", save, nb::arg("folder"),
-           "Writes rows and state as a checkpoint that all ranks see. Raises Error: IO.")
+           "Writes rows and state as a checkpoint that all ranks see. Raises Error: IO; INVALID_ARGUMENT for values "
+           "that are not finite.")
+      .def("start_save", start_save, nb::arg("folder"),
+           "Starts to save what is here now, while training goes on; waits for the save before. Freeing the collection "
+           "gives a save up.")
+      .def("test_save", test_save,
+           "Returns True once the save that was started has ended on all ranks, or if there is none. Raises Error as "
+           "save() does.")
+      .def("finish_save", finish_save, "Waits for the save that was started. Raises Error as save() does.")
       .def(
           "load", load, nb::arg("folder"),
           "Reads rows and state from a checkpoint of the same tables, with any plan and number of ranks. Raises Error: "
