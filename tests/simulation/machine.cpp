@@ -15,6 +15,7 @@ constexpr std::array<const char*, 8> names{"none", "wake", "swap", "slot", "resu
 
 int draw_ranks(Random& random, const Wishes& wishes) {
   if (wishes.ranks > 0) return wishes.ranks;
+  if (wishes.weak) return 2 + random.below(3);
   if (random.once_in(40)) return 16;
   return random.once_in(4) ? 5 + random.below(4) : 2 + random.below(3);
 }
@@ -71,8 +72,14 @@ void prefer_rare_way(Random& random, fuzz::Call& call) {
   call.algorithm = is_vector && random.once_in(2) ? "shm:parts" : "shm:tree";
 }
 
+/// The same, through the rings.
+void prefer_ring(Random& random, fuzz::Call& call) {
+  call.form = CallForm::blocking;
+  call.algorithm = random.one_of<const char*>({"shm:stream", "shm:wide", "shm:uncached"});
+}
+
 /// More broadcasts than there are cells, so that their root comes to wait for one.
-void become_burst(Random& random, fuzz::Phase& phase) {
+void become_burst(Random& random, const Machine& machine, fuzz::Phase& phase) {
   fuzz::Call call = phase.calls.front();
   call.operation = fuzz::Operation::bcast;
   call.form = random.once_in(4) ? CallForm::nonblocking : CallForm::blocking;
@@ -80,6 +87,11 @@ void become_burst(Random& random, fuzz::Phase& phase) {
   call.count = random.below(std::size_t{200});
   std::fill(call.in_place.begin(), call.in_place.end(), 0);
   call.algorithm = random.one_of<const char*>({"", "shm:line", "shm:slots", "shm:single_copy"});
+  // So much that they come to the begin of the ring again.
+  if (machine.is_weak && random.once_in(2)) {
+    call.count = random.below(std::size_t{4096});
+    prefer_ring(random, call);
+  }
   phase.calls.assign(14 + random.below(std::size_t{16}), call);
   for (fuzz::Call& one : phase.calls) one.seed = random.bits();
   phase.away = phase.waits = -1;
@@ -99,6 +111,8 @@ Machine draw_machine(Random& random, const Wishes& wishes) {
   machine.oversubscribed = !random.once_in(4);
   machine.shared_memory = !random.once_in(6);
   machine.kernel_copies = !random.once_in(4);
+  machine.is_weak = wishes.weak;
+  if (wishes.weak) machine.shared_memory = true;
   if (!machine.shared_memory && random.once_in(2)) machine.nodes = 1 + random.below(std::min(4, machine.ranks));
   use_fault(machine, wishes.fault);
   machine.places = draw_places(random, machine.ranks, machine.nodes);
@@ -151,7 +165,7 @@ fuzz::Program draw_program(std::uint64_t seed, Random& random, const Machine& ma
     // A rank in MPI_Recv would wait for a dead one without end.
     if (manner.dies) phase.away = phase.waits = -1;
     if (random.once_in(8)) {
-      become_burst(random, phase);
+      become_burst(random, machine, phase);
       continue;
     }
     if (phase.away >= 0) continue;
@@ -159,6 +173,7 @@ fuzz::Program draw_program(std::uint64_t seed, Random& random, const Machine& ma
       call.algorithm.clear();
       if (random.once_in(2)) call.algorithm = draw_way(random, machine, call);
       if (machine.shared_memory && random.once_in(3)) prefer_rare_way(random, call);
+      if (machine.is_weak && random.once_in(4)) prefer_ring(random, call);
       if (!by_messages && !call.algorithm.starts_with("shm")) call.algorithm = "shm";
     }
   }
@@ -168,12 +183,13 @@ fuzz::Program draw_program(std::uint64_t seed, Random& random, const Machine& ma
 std::string describe(const Machine& machine, const Manner& manner) {
   constexpr std::array<const char*, 3> policies{"uniform", "priorities", "bursts"};
   return fmt::format(
-      "{} ranks on {} nodes, {}, {} shared memory, {} copies by the kernel; {}, stops at 1 of {} copies, delivers at 1 "
+      "{} ranks on {} nodes, {}, {} {}shared memory, {} copies by the kernel; {}, stops at 1 of {} copies, delivers at "
+      "1 "
       "of {} turns, {}{} yields before a sleep, eager up to {} bytes",
       machine.ranks, machine.nodes, machine.oversubscribed ? "oversubscribed" : "a core for each",
-      machine.shared_memory ? "with" : "without", machine.kernel_copies ? "with" : "without",
-      policies[static_cast<std::size_t>(manner.policy)], manner.copy_stops, manner.delivers,
-      manner.dies ? "one dies, " : "", manner.yields, manner.eager);
+      machine.shared_memory ? "with" : "without", machine.is_weak ? "weak " : "",
+      machine.kernel_copies ? "with" : "without", policies[static_cast<std::size_t>(manner.policy)], manner.copy_stops,
+      manner.delivers, manner.dies ? "one dies, " : "", manner.yields, manner.eager);
 }
 
 }  // namespace tutti::simulation

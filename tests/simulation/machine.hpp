@@ -38,6 +38,7 @@ struct Machine {
   bool oversubscribed = true;
   bool shared_memory = true;
   bool kernel_copies = true;
+  bool is_weak = false;         ///< its shared memory is weakly ordered
   std::vector<Place> places{};  ///< of each rank
 
   /// The topology of a communicator of some ranks.
@@ -62,6 +63,7 @@ enum class Fault : std::uint8_t {
 struct Wishes {
   int ranks = 0;  ///< 0: drawn
   Fault fault = Fault::none;
+  bool weak = false;  ///< weak memory: 2 to 4 ranks, which share memory
   bool prints = false;
   fuzz::Setting setting{};
 };

@@ -14,6 +14,8 @@
 #include "backends/list.hpp"
 #include "call/summary.hpp"
 #include "simulation/decisions.hpp"
+#include "simulation/litmus.hpp"
+#include "simulation/orders.hpp"
 #include "simulation/run.hpp"
 
 namespace {
@@ -27,6 +29,10 @@ struct Arguments {
   double seconds = 0;
   bool repeats = false;
   std::string fault = "none";
+  std::vector<std::string> weakened;
+  std::string weaker = "relaxed";
+  bool prints_orders = false;
+  bool plays_litmus = false;
   Wishes wishes;
 };
 
@@ -46,15 +52,26 @@ void read(Arguments& a, int argc, char** argv) {
   app.add_option("--phases", a.wishes.setting.phases, "phases of a program");
   app.add_option("--fault", a.fault, "plants a defect, and expects that one of the seeds finds it")
       ->check(CLI::IsMember(fault_names()));
+  app.add_flag("--weak", a.wishes.weak, "2 to 4 ranks, whose shared memory is weakly ordered");
+  app.add_option("--weaken", a.weakened, "gives accesses a weaker order, and expects that one of the seeds finds it")
+      ->delimiter(',');
+  app.add_option("--to", a.weaker, "that order")->check(CLI::IsMember(order_names()));
+  app.add_flag("--orders", a.prints_orders, "writes the accesses that --weaken knows, with their orders");
+  app.add_flag("--litmus", a.plays_litmus, "plays what is known of weak memory instead of programs");
   app.add_flag("--repeat", a.repeats, "plays each seed twice, and compares all decisions");
   app.add_flag("--print", a.wishes.prints, "writes the steps of all ranks");
   try {
     app.parse(argc, argv);
+    if (a.wishes.weak && a.wishes.ranks > most_clocks)
+      throw CLI::ValidationError("--ranks", fmt::format("at most {} with --weak", most_clocks));
   } catch (const CLI::ParseError& e) {
     std::exit(app.exit(e));
   }
   a.wishes.fault = fault_of(a.fault);
+  Orders::instance().weaken(a.weakened, a.weaker);
 }
+
+bool expects_defect(const Arguments& a) { return a.wishes.fault != Fault::none || !a.weakened.empty(); }
 
 /// Sums of all seeds.
 struct Total {
@@ -87,8 +104,8 @@ Result play(std::uint64_t seed, const Wishes& wishes, Total& total) {
   std::_Exit(code);
 }
 
-void report(std::uint64_t seed, const std::string& problem, const Wishes& wishes) {
-  if (wishes.fault == Fault::none) {
+void report(std::uint64_t seed, const std::string& problem, const Arguments& a) {
+  if (!expects_defect(a)) {
     fmt::print(stderr, "FAILED: seed {}: {}\n", seed, problem);
     end(1);
   }
@@ -112,21 +129,23 @@ int main(int argc, char** argv) {
   setenv("TUTTI_XPMEM", "0", 1);
   // There is no host MPI to make collectives.
   tutti::detail::native_backend.add_candidates = [](tutti::detail::Candidates&) {};
+  if (a.plays_litmus) end(play_litmus() ? 0 : 1);
   const auto start = std::chrono::steady_clock::now();
   Total total;
   for (; goes_on(a, total, start); ++total.seeds) {
     const std::uint64_t seed = a.seeds.empty() ? a.first + total.seeds : a.seeds[total.seeds];
     const Result result = play(seed, a.wishes, total);
-    if (!result.problem.empty()) report(seed, result.problem, a.wishes);
+    if (!result.problem.empty()) report(seed, result.problem, a);
     if (a.repeats && play(seed, a.wishes, total).digest != result.digest)
-      report(seed, "its decisions differ when it is played again", a.wishes);
+      report(seed, "its decisions differ when it is played again", a);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   fmt::print("{} seeds passed in {:.1f} s, {} decisions; {} ranks ended with an error after the death of another\n",
              total.seeds, passed.count(), total.decisions, total.failed);
   // With TUTTI_LOG=summary: the ways that calls of all ranks took.
   if (const tutti::detail::Summary* summary = tutti::detail::Summary::if_wanted()) fmt::print("{}", summary->text());
-  if (a.wishes.fault == Fault::none) end(0);
-  fmt::print(stderr, "FAILED: the fault {} was not found\n", a.fault);
+  if (a.prints_orders) fmt::print("{}", Orders::instance().text());
+  if (!expects_defect(a)) end(0);
+  fmt::print(stderr, "FAILED: the fault was not found\n");
   end(1);
 }

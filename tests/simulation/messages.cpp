@@ -15,6 +15,12 @@ Messages* active_messages = nullptr;
 
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
+/// What the rank that runs knows, if its memory is weak.
+Knowledge known_here() {
+  WeakMemory* memory = WeakMemory::current();
+  return memory == nullptr ? Knowledge{} : memory->tell();
+}
+
 template <typename T, typename Choose>
 void combine(void* into, const void* other, std::size_t bytes, const Choose& choose) {
   for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
@@ -58,7 +64,7 @@ Messages::Handle Messages::send(Handle comm, int peer, int tag, const void* data
   const int me = scheduler_.rank();
   const int to = communicator(comm).members[index(peer)];
   auto message = std::make_shared<Message>();
-  *message = {comm, me, to, tag, {}, nullptr, bytes, 0, 0};
+  *message = {comm, me, to, tag, {}, nullptr, bytes, 0, 0, known_here()};
   const bool is_eager = bytes <= manner_.eager;
   message->sent_by = add({me, comm, to, tag, nullptr, bytes, is_eager, MPI_SUCCESS});
   const auto* begin = static_cast<const std::byte*>(data);
@@ -81,6 +87,7 @@ Messages::Handle Messages::receive(Handle comm, int peer, int tag, void* data, s
 }
 
 void Messages::progress() {
+  const WeakMemory::Pause pause;
   const int me = scheduler_.rank();
   for (const MessagePtr& message : std::exchange(asked_[index(me)], {})) {
     const auto taken_by = requests_.find(message->taken_by);
@@ -107,7 +114,8 @@ bool Messages::match(const MessagePtr& message) {
 }
 
 void Messages::accept(const MessagePtr& message, Handle taken_by) {
-  const Request& request = requests_.at(taken_by);
+  Request& request = requests_.at(taken_by);
+  request.told = message->told;
   if (message->bytes > request.bytes) {
     finish(message->sent_by);
     return finish(taken_by, MPI_ERR_TRUNCATE);
@@ -138,6 +146,7 @@ bool Messages::test(Handle request, int& error) {
     return true;
   }
   if (!found->second.done) return false;
+  if (WeakMemory* memory = WeakMemory::current()) memory->learn(found->second.told);
   error = found->second.error;
   requests_.erase(found);
   return true;
@@ -177,17 +186,31 @@ Messages::Handle Messages::join(Handle comm, Collective what, int root, const Pa
   Meeting& meeting = meetings_[{comm, number}];
   meeting.parts.resize(members);
   meeting.requests.resize(members);
+  meeting.told.resize(members);
+  meeting.told[index(me)] = known_here();
   meeting.parts[index(me)] = part;
   const Handle made = meeting.requests[index(me)] =
       add({scheduler_.rank(), comm, 0, 0, nullptr, 0, false, MPI_SUCCESS});
   if (++meeting.came < members) return made;
   hold(meeting, comm, what, root);
+  tell_all(meeting, what, root);
   for (const Handle request : meeting.requests) finish(request);
   meetings_.erase({comm, number});
   return made;
 }
 
+/// A broadcast tells what its root knows; a duplicate need not tell anything.
+void Messages::tell_all(const Meeting& meeting, Collective what, int root) {
+  Knowledge all = meeting.told[index(root)];
+  if (what != Collective::broadcast)
+    for (const Knowledge& told : meeting.told) all.join(told);
+  for (const Handle handle : meeting.requests)
+    if (const auto found = requests_.find(handle); found != requests_.end() && what != Collective::duplicate)
+      found->second.told = all;
+}
+
 void Messages::hold(Meeting& meeting, Handle comm, Collective what, int root) {
+  const WeakMemory::Pause pause;
   const auto& parts = meeting.parts;
   if (what == Collective::duplicate) {
     const Handle made = make_communicator(communicator(comm).members);

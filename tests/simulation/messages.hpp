@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simulation/scheduler.hpp"
+#include "simulation/weak_memory.hpp"
 
 namespace tutti::simulation {
 
@@ -73,6 +74,7 @@ class Messages {
     std::size_t bytes = 0;
     bool done = false;
     int error = MPI_SUCCESS;
+    Knowledge told{};  ///< to the rank, at its end
   };
   struct Message {
     Handle comm = 0;
@@ -84,10 +86,12 @@ class Messages {
     std::size_t bytes = 0;
     Handle sent_by = 0;
     Handle taken_by = 0;
+    Knowledge told{};
   };
   struct Meeting {
     std::vector<Part> parts;
     std::vector<Handle> requests;
+    std::vector<Knowledge> told{};
     std::size_t came = 0;
   };
   using MessagePtr = std::shared_ptr<Message>;
@@ -101,6 +105,7 @@ class Messages {
   void finish(Handle request, int error = MPI_SUCCESS);
   void swap_within(std::deque<MessagePtr>& pair);
   void hold(Meeting& meeting, Handle comm, Collective what, int root);
+  void tell_all(const Meeting& meeting, Collective what, int root);
 
   Scheduler& scheduler_;
   const Manner manner_;

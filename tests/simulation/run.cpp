@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "backends/list.hpp"
+#include "call/agreement.hpp"
 #include "call/backoff.hpp"
 #include "call/context.hpp"
 #include "call/cost_model.hpp"
@@ -20,6 +22,9 @@ Run* active_run = nullptr;
 
 /// After it calls fail that a dead rank does not make, in time of the simulation.
 constexpr std::chrono::milliseconds timeout{1};
+
+/// Bytes of the last call of a communicator.
+constexpr std::size_t most_left = 2048;
 
 }  // namespace
 
@@ -44,8 +49,23 @@ class Run::Rank final : public fuzz::World {
     const auto at = std::find(ranks.begin(), ranks.end(), number_);
     if (at == ranks.end()) return member;
     member.rank = static_cast<std::size_t>(at - ranks.begin());
-    member.comm = group == 0 ? Communicator(all_.state()) : make(group);
+    // All ranks' communicator is one of those that follow one another in the same memory, too.
+    member.comm = group == 0 && !run_.weak_ ? Communicator(all_.state()) : make(group);
     return member;
+  }
+
+  /// Ends the communicators of a program, so that those of the next have their memory. Each is left behind a call that
+  /// its root leaves early.
+  void end_program() {
+    if (run_.plays_ == 1) return;
+    std::vector<std::byte> data(most_left);
+    Options options;
+    options.algorithm = "shm:slots";
+    for (std::size_t i = 1; i < contexts_.size(); ++i) {
+      if (contexts_[i]->state_of(detail::shm_backend) == nullptr) continue;
+      bcast(Communicator(contexts_[i]), Buffer{data.data(), data.size(), DatatypeKind::uint8}, 0, options);
+    }
+    contexts_.resize(1);
   }
 
   void note(std::string step) override { run_.scheduler_.note(std::move(step)); }
@@ -53,12 +73,13 @@ class Run::Rank final : public fuzz::World {
  private:
   /// Kept to the end of the run, because planted faults write into their memory.
   [[nodiscard]] Communicator make(std::size_t group) {
-    contexts_.push_back(run_.make_context(number_, group));
+    contexts_.push_back(run_.make_context(number_, group, commons_[group]));
     return Communicator(contexts_.back());
   }
 
   Run& run_;
   int number_;
+  std::map<std::size_t, std::shared_ptr<detail::Commons>> commons_;  ///< by group
   std::vector<std::shared_ptr<detail::Context>> contexts_;
   Communicator all_;
 };
@@ -77,6 +98,9 @@ Run::Run(std::uint64_t seed, const Wishes& wishes)
       yields_before_(std::exchange(detail::Backoff::yields, manner_.yields)),
       wakes_left_(random_.below(30)) {
   active_run = this;
+  if (wishes.weak) weak_.emplace(scheduler_, machine_.ranks);
+  // A rank that has failed makes no other communicator.
+  if (wishes.weak && !manner_.dies) plays_ = random_.once_in(4) ? 3 : 2;
   scheduler_.set_environment(*this);
   scheduler_.set_printing(wishes.prints);
   for (const fuzz::Group& group : program_.groups) {
@@ -109,6 +133,7 @@ void Run::play_rank(int number) {
   play_program(rank, player);
   // Ranks that are late may still read and write the buffers of a call that has failed.
   scheduler_.meet();
+  if (weak_) weak_->meet();
   if (const std::string problem = player.verify_surroundings(); !problem.empty())
     scheduler_.fail(fmt::format("rank {}: {}", number, problem));
 }
@@ -117,7 +142,10 @@ void Run::play_program(Rank& rank, fuzz::Player& player) {
   std::string problem;
   try {
     scheduler_.may_die();
-    player.play(program_, {});
+    for (int left = plays_; left > 0; --left) {
+      player.play(program_, {});
+      rank.end_program();
+    }
   } catch (const fuzz::WrongResult& e) {
     problem = e.what();
   } catch (const Error& e) {
@@ -132,7 +160,8 @@ void Run::play_program(Rank& rank, fuzz::Player& player) {
 }
 
 /// What the factories do, without their exchanges: the facts on which the ranks agree are those of the machine.
-std::shared_ptr<detail::Context> Run::make_context(int rank, std::size_t group) {
+std::shared_ptr<detail::Context> Run::make_context(int rank, std::size_t group,
+                                                   std::shared_ptr<detail::Commons>& commons) {
   const std::vector<int>& ranks = program_.groups[group].ranks;
   CommunicatorOptions options;
   options.reproducible = program_.groups[group].reproducible;
@@ -148,14 +177,25 @@ std::shared_ptr<detail::Context> Run::make_context(int rank, std::size_t group) 
   context->on_node = detail::level_on_node(context->topology);
   if (machine_.shared_memory && context->topology.nodes == 1) {
     std::string report;
+    context->commons = commons;
+    if (commons) take_lot(*context);
     auto state = detail::shm_backend.create_state(*context, report);
     auto* arena = static_cast<detail::shm::Arena*>(state.get());
-    if (arena != nullptr) memory_.add(rank, handles_[group], *arena);
+    if (arena != nullptr) memory_.add(rank, *arena);
     context->set_state(detail::shm_backend, std::move(state), std::move(report));
+    if (weak_) commons = context->commons;
   }
   if (wishes_.fault == Fault::decision && rank == 0) spoil_decisions(*context);
   if (detail::sends_from_the_start(context->machine())) context->make_messages();
   return context;
+}
+
+/// Memory that earlier communicators of the same ranks have left.
+void Run::take_lot(detail::Context& context) {
+  const std::uint64_t offer = context.rank == 0 ? context.commons->set_aside() : 0;
+  const std::uint64_t lot =
+      detail::all_gather(context.point_to_point, static_cast<std::size_t>(context.size), offer)[0];
+  if (lot != 0) context.lot = detail::Lot(context.commons, lot, context.rank);
 }
 
 void Run::disturb(Random& random) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "simulation/messages.hpp"
 #include "simulation/scheduler.hpp"
 #include "simulation/shared_memory.hpp"
+#include "simulation/weak_memory.hpp"
 
 namespace tutti::simulation {
 
@@ -31,7 +33,6 @@ class Run final : public Environment {
   [[nodiscard]] int failed() const { return failed_; }
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
-  [[nodiscard]] const Manner& manner() const { return manner_; }
 
   // Environment
   bool deliver(Random& random) override { return messages_.deliver(random); }
@@ -43,7 +44,9 @@ class Run final : public Environment {
 
   void play_rank(int rank);
   void play_program(Rank& rank, fuzz::Player& player);
-  [[nodiscard]] std::shared_ptr<detail::Context> make_context(int rank, std::size_t group);
+  [[nodiscard]] std::shared_ptr<detail::Context> make_context(int rank, std::size_t group,
+                                                              std::shared_ptr<detail::Commons>& commons);
+  static void take_lot(detail::Context& context);
 
   const std::uint64_t seed_;
   const Wishes wishes_;
@@ -55,11 +58,13 @@ class Run final : public Environment {
   Scheduler scheduler_;
   Messages messages_;
   SharedMemory memory_;
+  std::optional<WeakMemory> weak_;
   std::vector<Messages::Handle> handles_;  ///< of each group, for the library
   std::vector<Messages::Handle> users_;    ///< of each group, for its caller
   std::uint64_t yields_before_;
   int wakes_left_;
   int failed_ = 0;
+  int plays_ = 1;  ///< of the program, each with new communicators
 };
 
 }  // namespace tutti::simulation

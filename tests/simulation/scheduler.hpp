@@ -79,6 +79,7 @@ class Scheduler {
   void may_die() { may_die_ = true; }
   void fail(const std::string& reason);
   [[nodiscard]] Random& random() { return random_; }
+  [[nodiscard]] const Manner& manner() const { return manner_; }
   [[nodiscard]] bool has_death() const { return manner_.dies; }
 
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }

@@ -3,24 +3,27 @@
 
 namespace tutti::simulation {
 
-void SharedMemory::add(int rank, int communicator, detail::shm::Arena& arena) {
-  const auto* begin = reinterpret_cast<const std::byte*>(&arena.head());
-  const std::size_t bytes = detail::shm::Layout(arena.size()).total(arena.size());
-  views_[static_cast<std::size_t>(rank)].push_back({begin, bytes, communicator, &arena});
+// The number of a file returns only once nobody has it mapped.
+void SharedMemory::map(int rank, const void* begin, std::size_t bytes, std::uint64_t file) {
+  int segment = own;
+  for (const auto& mappings : mappings_)
+    for (const Mapping& mapping : mappings)
+      if (mapping.file == file) segment = mapping.segment;
+  if (segment == own) segment = ++last_segment_;
+  mappings_[static_cast<std::size_t>(rank)].push_back({static_cast<const std::byte*>(begin), bytes, file, segment});
+}
+
+void SharedMemory::unmap(int rank, const void* begin) {
+  std::erase_if(mappings_[static_cast<std::size_t>(rank)],
+                [begin](const Mapping& mapping) { return mapping.begin == begin; });
 }
 
 Word SharedMemory::find(int rank, const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
-  for (const View& view : views_[static_cast<std::size_t>(rank)])
-    if (byte >= view.begin && byte < view.begin + view.bytes)
-      return {view.communicator, static_cast<std::size_t>(byte - view.begin)};
-  return {};
-}
-
-std::vector<detail::shm::Arena*> SharedMemory::arenas(int rank) const {
-  std::vector<detail::shm::Arena*> all;
-  for (const View& view : views_[static_cast<std::size_t>(rank)]) all.push_back(view.arena);
-  return all;
+  for (const Mapping& mapping : mappings_[static_cast<std::size_t>(rank)])
+    if (byte >= mapping.begin && byte < mapping.begin + mapping.bytes)
+      return {mapping.segment, static_cast<std::size_t>(byte - mapping.begin)};
+  return own_word(address);
 }
 
 }  // namespace tutti::simulation
