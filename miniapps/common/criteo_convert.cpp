@@ -9,8 +9,8 @@
 #include "criteo_line.hpp"
 #include "data/day_files.hpp"
 #include "data/draft_file.hpp"
-#include "data/gzip_text.hpp"
 #include "data/id_table.hpp"
+#include "data/packed_text.hpp"
 #include "numpy_random.hpp"
 
 namespace tutti::miniapps {

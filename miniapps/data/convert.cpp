@@ -21,7 +21,7 @@ namespace tutti::data {
 
 namespace {
 
-/// A piece of a plain file, or a whole gzip file.
+/// A piece of a plain file, or a whole compressed file.
 struct Unit {
   std::size_t file;
   std::uint64_t piece;
@@ -31,7 +31,7 @@ struct Unit {
 std::vector<Unit> units_of(const std::vector<TextFile>& files, std::uint64_t part_bytes) {
   std::vector<Unit> units;
   for (std::size_t f = 0; f < files.size(); ++f) {
-    const std::uint64_t pieces = files[f].is_gzip ? 1 : (files[f].bytes + part_bytes - 1) / part_bytes;
+    const std::uint64_t pieces = files[f].is_packed ? 1 : (files[f].bytes + part_bytes - 1) / part_bytes;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
       units.push_back({f, piece, piece + 1 == pieces});
     }
@@ -64,8 +64,8 @@ class Parser {
 
  private:
   void parse(const TextFile& file, const Unit& unit) {
-    if (file.is_gzip) {
-      run_gzip(file, unit);
+    if (file.is_packed) {
+      run_packed(file, unit);
     } else if (!is_there(unit.file, unit.piece)) {
       Samples samples = parse_range(file, unit.piece * part_bytes_, (unit.piece + 1) * part_bytes_);
       writer_.write(workspace_.part(unit.file, unit.piece), samples, unit.is_last);
@@ -83,11 +83,11 @@ class Parser {
     }
     return false;
   }
-  void run_gzip(const TextFile& file, const Unit& unit) {
+  void run_packed(const TextFile& file, const Unit& unit) {
     if (is_whole(unit.file)) {
       return;
     }
-    parse_gzip(
+    parse_packed(
         file, part_bytes_, [&](std::uint64_t piece) { return !is_there(unit.file, piece); },
         [&](std::uint64_t piece, Samples& samples, bool is_last) {
           writer_.write(workspace_.part(unit.file, piece), samples, is_last);

@@ -4,12 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
 #include <tutti/error.hpp>
 
 #include "common/criteo_line.hpp"
 #include "common/data/day_files.hpp"
-#include "common/data/gzip_text.hpp"
+#include "common/data/packed_text.hpp"
 
 namespace tutti::data {
 
@@ -27,17 +26,15 @@ TextFile look_at(const fs::path& path) {
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
     fail_text(path, "is no file that can be read; name Criteo text, or a folder of day_*");
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string begin(4, '\0');
-  file.read(begin.data(), 4);
-  if (file.bad() || info.st_size == 0) {
-    fail_text(path, info.st_size == 0 ? "is empty; remove it, or copy it again" : "cannot be read; copy it again");
+  if (info.st_size == 0) {
+    fail_text(path, "is empty; remove it, or copy it again");
   }
-  if (begin == std::string("\x28\xb5\x2f\xfd", 4)) {
-    fail_text(path, "is compressed by zstd, which tutti-data does not read; decompress it");
+  const bool is_packed = packing_of(path) != Packing::none;
+  if (is_packed) {
+    (void)make_unpacker(path);  // which this build may lack
   }
   return {path, static_cast<std::uint64_t>(info.st_size), info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
-          begin.starts_with("\x1f\x8b")};
+          is_packed};
 }
 
 void add_line(const CriteoLine& line, Samples& samples) {
@@ -113,9 +110,9 @@ Samples parse_range(const TextFile& file, std::uint64_t begin, std::uint64_t end
   return parse_text(file.path, text, [&](const char* at) { return count_lines(content.data(), at); });
 }
 
-void parse_gzip(const TextFile& file, std::uint64_t piece_bytes, const std::function<bool(std::uint64_t)>& wanted,
-                const std::function<void(std::uint64_t, Samples&, bool)>& use) {
-  GzipText text(file.path);
+void parse_packed(const TextFile& file, std::uint64_t piece_bytes, const std::function<bool(std::uint64_t)>& wanted,
+                  const std::function<void(std::uint64_t, Samples&, bool)>& use) {
+  PackedText text(file.path);
   std::string piece;
   std::uint64_t lines = 0;
   bool more = true;

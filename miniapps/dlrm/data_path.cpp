@@ -12,7 +12,7 @@
 #include "common/agree.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/data/day_files.hpp"
-#include "common/data/gzip_text.hpp"
+#include "common/data/packed_text.hpp"
 #include "common/data/sidecar.hpp"
 #include "common/day_arrays.hpp"
 
@@ -38,12 +38,15 @@ constexpr std::size_t criteo_fields = 1 + mini::criteo_dense + mini::criteo_tabl
 std::string head_of(const fs::path& path) {
   constexpr std::size_t most = 4096;
   std::string head(most, '\0');
-  if (mini::is_gzip(path)) {
+  if (mini::packing_of(path) != mini::Packing::none) {
     try {
-      (void)mini::GzipText(path).next(most, head);
+      (void)mini::PackedText(path).next(most, head);
       return head;
-    } catch (const tutti::Error&) {
-      refuse(path, "is a damaged or truncated gzip file");
+    } catch (const tutti::Error& error) {
+      if (error.code() == tutti::ErrorCode::not_supported) {
+        throw;
+      }
+      refuse(path, "is a damaged or truncated file of gzip or zstd");
     }
   }
   std::ifstream file(path, std::ios::binary);

@@ -94,7 +94,8 @@ void add_samples(CLI::App& app, Options& o) {
              "dataset where a data file is named");
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
   add_text(app, "--data", o.data, "PATH",
-           "data of any of these formats, which is found by the content: Criteo text, plain or gzip, a folder of it in "
+           "data of any of these formats, which is found by the content: Criteo text, plain, gzip or zstd, a folder of "
+           "it in "
            "day_0, day_1, ..., the prefix of binary files or one of them, a folder of arrays of days "
            "(day_0_dense.npy, ...), or one with Adult's files");
   add_text(app, "--raw-data-file", o.raw_data_file, "FILE",

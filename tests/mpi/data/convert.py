@@ -4,6 +4,8 @@ import collections
 import gzip
 import math
 import os
+import shutil
+import subprocess
 
 from support import (DENSE, TABLES, Program, contents, expect, fields_of, lines_of, npy, npz, records_of, sidecar, write)
 
@@ -104,6 +106,8 @@ def main():
     expect("days on 3 ranks", contents(p.path("days3")) == contents(p.path("days0")))
     expect("a day a file", sidecar(p.path("days0"))["samples"] == {"train": 600, "test": 200, "validation": 200})
 
+    zstd(p, text)
+
     # A threshold; frequency; a hash; one day.
     for ranks in (0, 2):
         p.run(ranks, "convert", text, "-o", p.path(f"rare{ranks}"), "--frequency-threshold", "3", "--dense", "log3", *SMALL)
@@ -166,6 +170,27 @@ def main():
     os.truncate(p.path("r0_test.bin"), 160)
     expect("a cut file", "r0_test.bin: has 160 bytes" in p.refusal(0, "info", p.path("r0")))
     expect("no such data", "tutti-data convert" in p.refusal(0, "check", p.path("none")))
+
+
+def zstd(p, text):
+    """Text that zstd compressed, in frames, by its own program."""
+    if not shutil.which("zstd"):
+        print("zstd is not here: text that it compressed is not tried")
+        return
+    packed = p.path("packed.zst")
+    with open(packed, "wb") as file:
+        with open(text, "rb") as plain:
+            content = plain.read()
+        for part in (content[:70001], content[70001:]):
+            file.write(subprocess.run(["zstd", "-c"], input=part, capture_output=True, check=True).stdout)
+    command = ["convert", packed, "-o", p.path("zstd"), *SMALL]
+    done = subprocess.run(p.command(2, command), capture_output=True, text=True, timeout=100)
+    if "build with libzstd" in done.stderr:
+        print("this build has no zstd: text that it compressed is not converted")
+        return
+    expect(f"zstd: {done.stderr}", done.returncode == 0 and contents(p.path("zstd")) == contents(p.path("r0")))
+    os.truncate(packed, os.path.getsize(packed) - 10)
+    expect("cut zstd", "truncated zstd file; copy it again" in p.refusal(2, *command))
 
 
 def broken(p, lines):

@@ -45,13 +45,23 @@ std::string gzipped(const std::string& text, const TemporaryFolder& folder) {
   return read_all(name);
 }
 
+/// What zstd makes of a text that it does not compress: https://datatracker.ietf.org/doc/html/rfc8878, in two frames.
+std::string zstd_frames(const std::string& text) {
+  const auto frame = [](const std::string& part) {
+    const std::size_t block = 1 + 8 * part.size();  // the last one, raw
+    return std::string("\x28\xb5\x2f\xfd\x20", 5) + static_cast<char>(part.size()) + static_cast<char>(block & 255U) +
+           static_cast<char>(block >> 8U) + '\0' + part;
+  };
+  return frame(text.substr(0, 1)) + frame(text.substr(1));
+}
+
 void parse_all(const std::string& path) {
   for (const data::TextFile& file : data::find_text_files({path})) {
-    if (!file.is_gzip) {
+    if (!file.is_packed) {
       (void)data::parse_range(file, 0, file.bytes);
       continue;
     }
-    data::parse_gzip(
+    data::parse_packed(
         file, 1U << 16U, [](std::uint64_t) { return true; }, [](std::uint64_t, data::Samples&, bool) {});
   }
 }
@@ -90,6 +100,8 @@ TEST(Faults, OfText) {
       {"crc.gz", packed.substr(0, packed.size() - 8) + "abcd" + packed.substr(packed.size() - 4)},
       {"head.gz", packed.substr(0, 5)},
       {"label.gz", gzipped("7" + good.substr(1), folder)},
+      {"cut.zst", zstd_frames("abc").substr(0, 9)},
+      {"text.zst", zstd_frames("no text of Criteo\n")},
   };
   for (const auto& [name, content] : faults) {
     write_all(folder / name, content);

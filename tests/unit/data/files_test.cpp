@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "common/data/draft_file.hpp"
-#include "common/data/gzip_text.hpp"
 #include "common/data/npy.hpp"
+#include "common/data/packed_text.hpp"
 #include "common/data/sidecar.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -94,7 +94,7 @@ TEST(Npz, OffsetsOfMoreThanTwoGigabytesStandInTheExtraField) {
   EXPECT_EQ(large.size(), small.size() + 4 + 24);
 }
 
-TEST(GzipText, HasTheLinesOfThePlainText) {
+TEST(PackedText, HasTheLinesOfThePlainText) {
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 40'000; ++i) {
@@ -111,8 +111,8 @@ TEST(GzipText, HasTheLinesOfThePlainText) {
   };
   const auto plain = pieces_of("plain");
   const auto packed = pieces_of("packed");
-  EXPECT_FALSE(is_gzip(folder / "plain"));
-  EXPECT_TRUE(is_gzip(folder / "packed"));
+  EXPECT_EQ(packing_of(folder / "plain"), Packing::none);
+  EXPECT_EQ(packing_of(folder / "packed"), Packing::gzip);
   ASSERT_EQ(plain.size(), 1U);
   ASSERT_EQ(packed.size(), 2U);
   EXPECT_TRUE(packed[0] + "\n" + packed[1] == plain[0]);

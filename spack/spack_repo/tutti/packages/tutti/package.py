@@ -138,6 +138,7 @@ class Tutti(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("TUTTI_ENABLE_TOOLS", "tools"),
             self.define_from_variant("TUTTI_ENABLE_MINIAPPS", "miniapps"),
             self.define("TUTTI_ENABLE_ONEDNN", spec.satisfies("+onednn")),
+            self.define("TUTTI_ZSTD_LIBRARY", ""),
             self.define_from_variant("TUTTI_ENABLE_CUDA", "cuda"),
             self.define_from_variant("TUTTI_ENABLE_HIP", "rocm"),
             self.define("TUTTI_ENABLE_NCCL", spec.satisfies("+nccl") or spec.satisfies("+rccl")),

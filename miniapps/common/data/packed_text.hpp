@@ -8,18 +8,15 @@
 #include <string>
 #include <string_view>
 
-struct gzFile_s;
+#include "unpacker.hpp"
 
 namespace tutti::miniapps {
 
-/// Whether a file begins as gzip does; false for one that cannot be read.
-[[nodiscard]] bool is_gzip(const std::filesystem::path& path);
-
-/// The text of a gzip file, piece by piece. Throws tutti::Error (io), naming the file, where it cannot be opened, is
-/// damaged or truncated, or has a line of more than 16 MiB.
-class GzipText {
+/// The text of a compressed file, piece by piece. Throws as make_unpacker() and Unpacker, and tutti::Error (io) for a
+/// line of more than 16 MiB.
+class PackedText {
  public:
-  explicit GzipText(const std::filesystem::path& path);
+  explicit PackedText(const std::filesystem::path& path);
 
   /// Puts whole lines into `piece`, `bytes` and the rest of the last line, without blank ones behind them: these may
   /// turn out to be the end of the file. False after the last lines.
@@ -31,13 +28,13 @@ class GzipText {
   void fill();
 
   std::filesystem::path path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;
+  std::unique_ptr<Unpacker> file_;
   std::string rest_{};
   bool ended_ = false;
 };
 
-/// Calls use(text) for the text of a file, plain or gzip, without blank lines at its end: in pieces of whole lines,
-/// whose last line lacks its end. Throws as GzipText and MappedFile.
+/// Calls use(text) for the text of a file, plain or compressed, without blank lines at its end: in pieces of whole
+/// lines, whose last line lacks its end. Throws as PackedText and MappedFile.
 void for_each_text(const std::filesystem::path& path, const std::function<void(std::string_view)>& use);
 
 }  // namespace tutti::miniapps
