@@ -81,6 +81,8 @@ def usage(runner):
     expect("--help names the subcommands", all(word in runner.text("--help") for word in ("topo", "explain", "tune")))
     runner.refused([], "name a command", "topo")
     runner.refused(["trace", "x"], "'x'", "summary, merge", "tutti trace --help")
+    runner.refused(["trace", "summary", "/"], "/ cannot be read; name the file of TUTTI_TRACE")
+    runner.refused(["flight", "--last", "-1"], "--last: '-1' is not a whole number in [0, 1048576]")
     runner.refused(["run"], "tutti run -- ./heat")
     runner.refused(["explain", "allreduce", "--byts", "8"], "--byts;", "did you mean --bytes?")
     runner.refused(["topp"], "'topp'", "topo", "explain")
