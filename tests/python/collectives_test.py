@@ -237,3 +237,9 @@ def test_options():
     assert names, names
     with raises(TypeError, text="tiemout"):
         comm.allreduce(x, tiemout=1)
+    for name, value in (("timeout", "soon"), ("algorithm", 3), ("reproducible", "yes")):
+        with raises(TypeError, text=f"argument {name} is of type {type(value).__name__}; pass"):
+            comm.allreduce(x, **{name: value})
+    for value in ("one", 2**70):
+        with raises(TypeError, text=f"argument value is of type {type(value).__name__}; pass"):
+            comm.allreduce_value(value)

@@ -52,6 +52,8 @@ def test_mpi4py():
 
 
 def test_wrong_arguments():
+    with raises(TypeError, text="argument color is of type str; pass an integer or None"):
+        comm.split("odd")
     with raises(TypeError, text="mpi4py"):
         tutti.Communicator("world")
     with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT):

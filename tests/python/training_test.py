@@ -67,6 +67,9 @@ def test_reducer_hooks():
         tutti.GradientReducer(comm, hook="zip")
     with raises(TypeError):
         tutti.GradientReducer(comm, hook="power_sgd", ranks=1)
+    for name in ("rank", "start_step", "min_compression_rate", "error_feedback", "warm_start", "seed"):
+        with raises(TypeError, text=f"argument {name} is of type str; pass"):
+            tutti.GradientReducer(comm, hook="power_sgd", **{name: "some"})
 
 
 def test_reducer_blocks():

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <tutti/error.hpp>
 
+#include "argument_value.hpp"
+
 namespace nb = nanobind;
 
 namespace tutti::python {
@@ -33,9 +35,9 @@ void set_option(Options& options, std::string_view key, nb::handle value) {
   else if (key == "memory")
     options.memory = memory_from(value);
   else if (key == "algorithm")
-    options.algorithm = value.is_none() ? std::string() : nb::cast<std::string>(value);
+    options.algorithm = value.is_none() ? std::string() : value_from<std::string>(value, "algorithm", "a name");
   else if (key == "reproducible")
-    options.reproducible = nb::cast<bool>(value);
+    options.reproducible = value_from<bool>(value, "reproducible", "True or False");
   else if (key == "accumulation")
     options.accumulation = accumulation_from(value);
   else
@@ -67,7 +69,7 @@ Stream stream_from(nb::handle stream) {
 
 std::chrono::nanoseconds duration_from(nb::handle seconds) {
   if (seconds.is_none()) return {};
-  const double value = nb::cast<double>(nb::float_(seconds));
+  const double value = value_from<double>(seconds, "timeout", "seconds as a number, or None");
   if (!(value >= 0))
     throw Error(ErrorCode::invalid_argument, "argument timeout is " + std::to_string(value) + " s; pass 0 or more");
   const double most = 1e9 * 3600 * 24 * 365;

@@ -10,6 +10,7 @@
 #include <tutti/point_to_point.hpp>
 #include <vector>
 
+#include "argument_value.hpp"
 #include "arguments.hpp"
 #include "element_types.hpp"
 #include "operation.hpp"
@@ -42,7 +43,7 @@ PythonCommunicator* duplicate(PythonCommunicator& comm) {
 }
 
 nb::object split(PythonCommunicator& comm, nb::handle color, int key) {
-  const int number = color.is_none() ? MPI_UNDEFINED : nb::cast<int>(color);
+  const int number = color.is_none() ? MPI_UNDEFINED : value_from<int>(color, "color", "an integer or None");
   Communicator part = comm.run([&] { return comm.get().split(number, key); });
   if (!part.valid()) return nb::none();
   return nb::cast(new PythonCommunicator(std::move(part)), nb::rv_policy::take_ownership);

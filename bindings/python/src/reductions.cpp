@@ -6,6 +6,7 @@
 #include <tutti/collectives/reduce_scatter_block.hpp>
 #include <tutti/collectives/scan.hpp>
 
+#include "argument_value.hpp"
 #include "calls.hpp"
 
 namespace nb = nanobind;
@@ -79,8 +80,10 @@ nb::object allreduce_value(PythonCommunicator& comm, nb::object value, nb::objec
   const Operation& operation = operation_from(op);
   const Options options = options_from(keywords);
   if (nb::isinstance<nb::bool_>(value)) return combine(comm, nb::cast<bool>(value), operation, options);
-  if (nb::isinstance<nb::int_>(value)) return combine(comm, nb::cast<std::int64_t>(value), operation, options);
-  return combine(comm, nb::cast<double>(nb::float_(value)), operation, options);
+  if (nb::isinstance<nb::int_>(value))
+    return combine(comm, value_from<std::int64_t>(value, "value", "an integer of 64 bits, or a float"), operation,
+                   options);
+  return combine(comm, value_from<double>(value, "value", "a number"), operation, options);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <tutti/sharded_optimizer.hpp>
 #include <vector>
 
+#include "argument_value.hpp"
 #include "arguments.hpp"
 #include "element_types.hpp"
 #include "numpy_array.hpp"
@@ -44,17 +45,17 @@ std::shared_ptr<CommunicationHook> hook_from(nb::handle name, const nb::kwargs& 
   for (const auto [key, value] : keywords) {
     const std::string word = nb::str(key).c_str();
     if (word == "rank")
-      options.rank = nb::cast<std::size_t>(value);
+      options.rank = value_from<std::size_t>(value, "rank", "a number of columns");
     else if (word == "start_step")
-      options.start_step = nb::cast<std::size_t>(value);
+      options.start_step = value_from<std::size_t>(value, "start_step", "a number of steps");
     else if (word == "min_compression_rate")
-      options.min_compression_rate = nb::cast<double>(value);
+      options.min_compression_rate = value_from<double>(value, "min_compression_rate", "a number");
     else if (word == "error_feedback")
-      options.error_feedback = nb::cast<bool>(value);
+      options.error_feedback = value_from<bool>(value, "error_feedback", "True or False");
     else if (word == "warm_start")
-      options.warm_start = nb::cast<bool>(value);
+      options.warm_start = value_from<bool>(value, "warm_start", "True or False");
     else if (word == "seed")
-      options.seed = nb::cast<std::uint64_t>(value);
+      options.seed = value_from<std::uint64_t>(value, "seed", "an integer from 0");
     else
       throw nb::type_error(("unexpected keyword argument '" + word + "'").c_str());
   }
