@@ -181,8 +181,10 @@ struct Halved {
   double of_long = 0;  ///< rounds whose messages have more than `eager` bytes
 };
 
-bool are_halved(const Algorithm& algorithm) {
-  return algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking;
+/// Single blocks in messages of their own, of which there are many, are all of one length.
+bool are_halved(const Algorithm& algorithm, const Cost& cost) {
+  constexpr double most_pieces = 3;
+  return (algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking) && at_once(cost) <= most_pieces;
 }
 
 Halved halved(const Algorithm& algorithm, const Cost& cost, double eager) {
@@ -196,14 +198,14 @@ Halved halved(const Algorithm& algorithm, const Cost& cost, double eager) {
 
 /// The part of the rounds whose messages have more than `eager` bytes; `message` has those of the whole algorithm.
 double long_part(const Algorithm& algorithm, const Cost& cost, double eager, double message) {
-  if (!are_halved(algorithm)) return message > eager ? 1 : 0;
+  if (!are_halved(algorithm, cost)) return message > eager ? 1 : 0;
   const Halved pass = halved(algorithm, cost, eager);
   return pass.of_long / pass.rounds;
 }
 
 /// The bytes of messages of at most `eager` bytes.
 double eager_bytes(const Algorithm& algorithm, const Cost& cost, double eager, double message) {
-  if (!are_halved(algorithm)) return message > eager ? 0 : cost.bytes;
+  if (!are_halved(algorithm, cost)) return message > eager ? 0 : cost.bytes;
   const Halved pass = halved(algorithm, cost, eager);
   return pass.passes * at_once(cost) * pass.longest * 2 * (std::exp2(-pass.of_long) - std::exp2(-pass.rounds));
 }

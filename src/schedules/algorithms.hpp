@@ -140,6 +140,14 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule allreduce_circulant(const Problem& problem);
 [[nodiscard]] Cost allreduce_circulant_cost(int size, double bytes);
 
+/// reduce_scatter_block_sparbit, then allgather_sparbit: the least bytes in logarithmic rounds, the long messages near,
+/// for any size; not in rank order.
+[[nodiscard]] Schedule allreduce_sparbit(const Problem& problem);
+[[nodiscard]] Cost allreduce_sparbit_cost(int size, double bytes);
+
+/// The same with Bine's partners. For even sizes. De Sensi et al., SC 2025.
+[[nodiscard]] Schedule allreduce_bine_blocks(const Problem& problem);
+
 /// One shot: all send all to all, each combines in one step.
 [[nodiscard]] Schedule allreduce_direct(const Problem& problem);
 [[nodiscard]] Cost allreduce_direct_cost(int size, double bytes);
@@ -182,6 +190,17 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule reduce_scatter_block_circulant(const Problem& problem);
 [[nodiscard]] Schedule reduce_scatter_circulant(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_circulant_cost(int size, double bytes);
+
+/// allgather_sparbit run backwards: contributions go to ranks at doubling distances, each to a block in a message of
+/// its own, so that the long exchanges stay near; log rounds and the least bytes without a fold, for any size; not in
+/// rank order.
+[[nodiscard]] Schedule reduce_scatter_block_sparbit(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_sparbit(const Problem& problem);
+[[nodiscard]] Cost reduce_scatter_sparbit_cost(int size, double bytes);
+
+/// The same with Bine's partners. For even sizes. De Sensi et al., SC 2025.
+[[nodiscard]] Schedule reduce_scatter_block_bine_blocks(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_bine_blocks(const Problem& problem);
 
 /// A chain: each rank waits for the one before.
 [[nodiscard]] Schedule scan_linear(const Problem& problem);

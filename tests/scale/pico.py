@@ -6,7 +6,8 @@ programs of one algorithm counts. Others have no counterpart: the MPIs' own choi
 
 * trees of two children (binary, split_binary, in_order), windows of a few messages (linear_sync), copies of all vectors
   (allgather_reduce), segments (ring_segmented);
-* of Bine's: trees, segments, blocks in messages of their own, and those that permute a vector in place of messages;
+* of Bine's: trees, segments, allgathers with blocks in messages of their own, and those that permute a vector in place
+  of messages;
 * those that go over several ports of Fugaku's network at once, and Bine's there, whose partners follow the torus;
 * on Fugaku, basic-linear of a bcast, which takes as long as trinaryx6 at all lengths, so that it is that one; chain,
   which does not cut its vector there; and gtbc and nonoverlapping, whose bcast is the MPI's own choice.
@@ -27,7 +28,8 @@ COUNTERPARTS = {
                   "bruck": "bruck", "brucks": "bruck", "k_bruck": "bruck", "sparbit": "sparbit",
                   "bine_2_blocks": "bine_doubling", "bine_send_remap": "bine_butterfly"},
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "recursive_distance_doubling": "butterfly",
-                             "ring": "ring", "bine_send_remap": "bine_butterfly"},
+                             "ring": "ring", "bine_send_remap": "bine_butterfly",
+                             "bine_block_by_block": "bine_blocks"},
     "bcast": {"binomial": "binomial", "knomial": "knomial", "scatter_allgather": "scatter_doubling",
               "scatter_allgather_ring": "scatter_allgather"},
     "reduce": {"binomial": "binomial", "rabenseifner": "rabenseifner", "linear": "direct",
@@ -38,8 +40,10 @@ COUNTERPARTS = {
 }
 PROGRAMS = ("over", "ompi", "mpich")
 OWN = ("default_ompi", "default_mpich", "default-default")  # the choice of the machine's MPI
-# Names of Fugaku that are not as above behind "default-".
-OF_FUGAKU = {
+# Names that are not as above, most of them of Fugaku.
+OTHER_NAMES = {
+    ("allreduce", "bine_block_by_block_any_even"): "bine_blocks",
+    ("reduce_scatter_block", "bine_block_by_block_any_even"): "bine_blocks",
     ("allreduce", "RECDOUB-L-UTOFU-0-1"): "recursive_doubling",
     ("allreduce", "RECDOUB-B_CONT-UTOFU-0-1"): "rabenseifner",
     ("alltoall", "BRUCK-LOG-MPI-0-1"): "bruck",
@@ -50,8 +54,8 @@ OF_FUGAKU = {
 
 def counterpart(operation, algorithm):
     """Tutti's name of an algorithm, or None."""
-    if (operation, algorithm) in OF_FUGAKU:
-        return OF_FUGAKU[operation, algorithm]
+    if (operation, algorithm) in OTHER_NAMES:
+        return OTHER_NAMES[operation, algorithm]
     if algorithm.startswith("default-"):
         name = algorithm.removeprefix("default-").replace("-", "_")
     else:

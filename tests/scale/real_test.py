@@ -68,6 +68,8 @@ class RealTest(unittest.TestCase):
         self.assertEqual(pico.counterpart("allreduce", "RECDOUB-L-UTOFU-0-1"), "recursive_doubling")
         self.assertEqual(pico.counterpart("allreduce", "bine_lat_over"), "bine_doubling")
         self.assertEqual(pico.counterpart("allgather", "sparbit_over"), "sparbit")
+        self.assertEqual(pico.counterpart("reduce_scatter_block", "bine_block_by_block_over"), "bine_blocks")
+        self.assertEqual(pico.counterpart("allreduce", "bine_block_by_block_any_even"), "bine_blocks")
         for operation, name in (("allreduce", "RECDOUB-L-UTOFU-0-6"), ("bcast", "default-basic-linear"),
                                 ("reduce", "bine_lat_over"), ("allreduce", "bine_bdw_remap_segmented_over"),
                                 ("allreduce", "default_ompi"), ("bcast", "binomial")):

@@ -180,6 +180,19 @@ TEST(Fabric, AnyNumberOfNodesGoesAroundACircle) {
             3 * sixty.seconds(Operation::bcast, 1 << 24, "circulant"));
 }
 
+TEST(Fabric, AnyNumberOfNodesCombinesItsLongBlocksNearbyWhereFarExchangesAreSlow) {
+  const Cluster even(60, 1, steep());
+  const Cluster odd(61, 1, steep());
+  for (const Operation operation : {Operation::allreduce, Operation::reduce_scatter_block}) {
+    EXPECT_EQ(even.choice(operation, 60 << 14), "bine_blocks") << operation_name(operation);
+    EXPECT_EQ(odd.choice(operation, 61 << 12), "sparbit") << operation_name(operation);
+    // Short blocks in messages of their own are not worth it.
+    EXPECT_LT(even.seconds(operation, 60 << 4, "circulant"), 0.5 * even.seconds(operation, 60 << 4, "bine_blocks"));
+    EXPECT_EQ(Cluster(60, 1, {}).seconds(operation, 60 << 14, "sparbit"),
+              Cluster(60, 1, {}).seconds(operation, 60 << 14, "bine_blocks"));
+  }
+}
+
 TEST(Fabric, RadixOfAnAlltoallRisesWithItsBlocks) {
   const Cluster cluster(256, 1, {});
   EXPECT_EQ(cluster.choice(Operation::alltoall, 256 * 64), "bruck8");
@@ -275,6 +288,8 @@ TEST(Fabric, TrafficFollowsFromTheReachAndFromWhoSends) {
   EXPECT_EQ(flow(Operation::allgather, "circulant"), Flow::growing);
   EXPECT_EQ(flow(Operation::allgather, "sparbit"), Flow::shrinking);
   EXPECT_EQ(flow(Operation::allgather, "bine_doubling"), Flow::bine_growing);
+  EXPECT_EQ(flow(Operation::allreduce, "sparbit"), Flow::shrinking);
+  EXPECT_EQ(flow(Operation::reduce_scatter, "bine_blocks"), Flow::bine_shrinking);
   EXPECT_EQ(flow(Operation::reduce, "bine_halving"), Flow::bine_shrinking);
   EXPECT_EQ(flow(Operation::allreduce, "bine_doubling"), Flow::bine_doubling);
   EXPECT_EQ(flow(Operation::alltoall, "bruck"), Flow::doubling);

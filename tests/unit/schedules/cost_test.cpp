@@ -142,6 +142,18 @@ TEST(Formulas, CirculantGraphsTakeTheLeastRoundsAndBytesForAnyNumberOfRanks) {
   }
 }
 
+TEST(Formulas, BlocksInMessagesOfTheirOwnTakeTheLeastRoundsAndBytesAndNoCopy) {
+  for (int n = 2; n <= 130; n += 2) {
+    const std::size_t d = static_cast<std::size_t>(n) * 2;
+    for (const char* name : {"sparbit", "bine_blocks"}) {
+      EXPECT_EQ(path_of(Operation::reduce_scatter_block, name, n, 3).rounds, ceil_log2(n)) << name;
+      EXPECT_EQ(busiest_of(Operation::reduce_scatter_block, name, n, 3).bytes, 3.0 * (n - 1)) << name;
+      EXPECT_EQ(busiest_of(Operation::allreduce, name, n, d).bytes, 4.0 * (n - 1)) << name;
+      EXPECT_EQ(path_of(Operation::allreduce, name, n, d).copied_bytes, 0) << name;
+    }
+  }
+}
+
 TEST(Formulas, NeighborExchangeTakesHalfTheRing) {
   for (int n = 2; n <= 130; n += 2) {
     EXPECT_EQ(path_of(Operation::allgather, "neighbor_exchange", n, 5).rounds, n / 2);
