@@ -9,8 +9,6 @@
 #include <string_view>
 #include <tutti/error.hpp>
 
-#include "argument_value.hpp"
-
 namespace nb = nanobind;
 
 namespace tutti::python {

@@ -10,7 +10,6 @@
 #include <tutti/point_to_point.hpp>
 #include <vector>
 
-#include "argument_value.hpp"
 #include "arguments.hpp"
 #include "element_types.hpp"
 #include "operation.hpp"

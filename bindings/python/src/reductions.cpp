@@ -6,7 +6,6 @@
 #include <tutti/collectives/reduce_scatter_block.hpp>
 #include <tutti/collectives/scan.hpp>
 
-#include "argument_value.hpp"
 #include "calls.hpp"
 
 namespace nb = nanobind;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mistake.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +6,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "parse.hpp"
 
 namespace tutti::command_line {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "manual.hpp"
-#include "mistake.hpp"
 
 namespace tutti::command_line {
 

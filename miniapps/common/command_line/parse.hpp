@@ -28,6 +28,10 @@ void add_helps(CLI::App& app, const std::string& version);
 /// fit one another. Throws nothing. An error is one line that begins with the name of the program.
 [[nodiscard]] Outcome parse(CLI::App& app, std::vector<std::string> arguments, const std::function<void()>& check);
 
+/// The text of an error in a command line that `app` has read: the mistake, what to pass in its place, and the help to
+/// ask. An option that does not exist is named with the most similar one, a command with those that there are.
+[[nodiscard]] std::string mistake_text(const CLI::App& app, const CLI::ParseError& error);
+
 /// The outcome of what CLI::App::parse threw.
 [[nodiscard]] Outcome outcome_of(const CLI::App& app, const CLI::ParseError& error);
 

@@ -7,7 +7,6 @@
 #include <tutti/sharded_optimizer.hpp>
 #include <vector>
 
-#include "argument_value.hpp"
 #include "arguments.hpp"
 #include "element_types.hpp"
 #include "numpy_array.hpp"
