@@ -79,10 +79,12 @@ struct Exchange : CellUse {
   /// where the last call in this cell was such a call too.
   void put_record() const {
     Record& record = cell(arena->rank()).record;
-    if (record.digest == (plan->digest ^ counts)) [[likely]]
-      record.history = history;
-    else
+    // A rank that gives nothing may begin the next start of a persistent call while others read its record of this one,
+    // which then says the same.
+    if (record.digest != (plan->digest ^ counts)) [[unlikely]]
       describe(record);
+    else if (record.history != history)
+      record.history = history;
     record.generation.store(generation, std::memory_order_release);
   }
   /// Writes all of a record but its generation.
