@@ -2,12 +2,11 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <exception>
 #include <tutti/communicator.hpp>
-#include <tutti/environment.hpp>
 
 #include "common/agree.hpp"
 #include "common/command_line/start.hpp"
+#include "common/program.hpp"
 #include "options.hpp"
 
 namespace {
@@ -37,17 +36,16 @@ void run(const tutti::Communicator& comm, const Request& request) {
 int main(int argc, char** argv) {
   const Request request = parse_command_line(argc, argv);
   if (command_line::asks_for_document(argc, argv)) return show(request, 0);
-  const tutti::Environment environment(argc, argv);
-  if (request.stop) return show(request, command_line::world_rank());
-  command_line::warn_of_launcher("tutti-data");
-  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
-  try {
-    run(comm, request);
-    return 0;
-  } catch (const tutti::miniapps::AgreedError& error) {
-    if (comm.rank() == 0) std::fprintf(stderr, "tutti-data: %s\n", error.what());
-  } catch (const std::exception& error) {
-    command_line::abort_all("tutti-data", comm.rank(), error);
-  }
-  return 1;
+  return tutti::miniapps::run_program("tutti-data", argc, argv, {}, [&] {
+    if (request.stop) return show(request, command_line::world_rank());
+    command_line::warn_of_launcher("tutti-data");
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    try {
+      run(comm, request);
+      return 0;
+    } catch (const tutti::miniapps::AgreedError& error) {
+      if (comm.rank() == 0) std::fprintf(stderr, "tutti-data: %s\n", error.what());
+      return 1;
+    }
+  });
 }
