@@ -10,7 +10,7 @@ import sys
 
 
 def is_built(test, folder):
-    values = [word.removeprefix("LD_PRELOAD=") for word in test.get("command", [])]
+    values = [value for word in test.get("command", []) for value in word.removeprefix("LD_PRELOAD=").split(":")]
     own = [value for value in values if value.startswith(folder + os.sep)]
     return bool(test.get("command")) and all(os.path.exists(word) for word in own)
 
