@@ -110,9 +110,8 @@ void add_diff(CLI::App& app) {
   CLI::App* diff = app.add_subcommand(
       "diff",
       "The first call in which two runs of a program part, or in which ranks of one run have other results that should "
-      "be equal. Of the files that TUTTI_CHECKSUM=1 TUTTI_FLIGHT=./FOLDER has left. Starts no MPI; ends with status 1 "
-      "if "
-      "it finds a difference");
+      "be equal. Of the files that TUTTI_CHECKSUM=1 TUTTI_FLIGHT=./FOLDER has left. Starts no MPI; ends with status "
+      "1 if it finds a difference");
   const auto settings = std::make_shared<DiffSettings>();
   diff->add_option("runs", settings->runs, "The folders of one run or of two")->required()->expected(1, 2);
   diff->add_flag("--json", settings->json, "Print JSON");

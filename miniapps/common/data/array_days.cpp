@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-
-#include <algorithm>
-#include <charconv>
 #include <tutti/error.hpp>
 
 #include "day_files.hpp"
@@ -17,29 +14,9 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::io, path.string() + ": " + what);
 }
 
-/// N of day_N_dense.npy; -1 for other names.
-std::int64_t array_day_number(std::string_view name) {
-  constexpr std::string_view prefix = "day_";
-  std::int64_t number = -1;
-  if (!name.starts_with(prefix)) {
-    return -1;
-  }
-  name.remove_prefix(prefix.size());
-  const auto [stop, status] = std::from_chars(name.data(), name.data() + name.size(), number);
-  name.remove_prefix(static_cast<std::size_t>(stop - name.data()));
-  return status == std::errc() && name == "_dense.npy" ? number : -1;
-}
-
-std::vector<std::int64_t> array_day_numbers(const fs::path& folder) {
-  std::vector<std::int64_t> numbers;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::int64_t number = array_day_number(entry.path().filename().string());
-    if (number >= 0) {
-      numbers.push_back(number);
-    }
-  }
-  std::ranges::sort(numbers);
-  return numbers;
+/// The days by their files day_N_dense.npy.
+std::vector<std::pair<std::int64_t, fs::path>> array_days(const fs::path& folder) {
+  return days_in(folder, [](std::string_view rest) { return rest == "_dense.npy"; });
 }
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
@@ -143,7 +120,7 @@ class Description {
 }  // namespace
 
 bool has_array_days(const fs::path& folder) {
-  if (array_day_numbers(folder).empty()) {
+  if (array_days(folder).empty()) {
     return false;
   }
   if (!text_days(folder).empty()) {
@@ -154,7 +131,7 @@ bool has_array_days(const fs::path& folder) {
 
 Sidecar describe_array_days(const fs::path& folder) {
   Description description(folder);
-  for (const std::int64_t day : array_day_numbers(folder)) {
+  for (const auto& [day, file] : array_days(folder)) {
     description.add(day);
   }
   return description.finish();

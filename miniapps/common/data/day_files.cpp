@@ -17,29 +17,32 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::io, path.string() + ": " + what);
 }
 
-/// The number of a file named day_N, or day_N.something; -1 for others.
-std::int64_t day_number(const std::string& name) {
-  constexpr std::string_view prefix = "day_";
-  std::int64_t number = -1;
-  if (name.starts_with(prefix)) {
-    const char* end = name.data() + name.size();
-    const auto [stop, status] = std::from_chars(name.data() + prefix.size(), end, number);
-    return status == std::errc() && (stop == end || *stop == '.') ? number : -1;
-  }
-  return -1;
-}
+bool ends_as_text(std::string_view rest) { return rest.empty() || rest.starts_with('.'); }
 
 }  // namespace
 
-std::vector<fs::path> text_days(const fs::path& folder) {
+std::vector<std::pair<std::int64_t, fs::path>> days_in(const fs::path& folder, bool (*has_ending)(std::string_view)) {
+  constexpr std::string_view prefix = "day_";
   std::vector<std::pair<std::int64_t, fs::path>> days;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::int64_t number = day_number(entry.path().filename().string());
-    if (number >= 0 && entry.is_regular_file()) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) {
+      continue;
+    }
+    std::int64_t number = -1;
+    const char* end = name.data() + name.size();
+    const auto [stop, status] = std::from_chars(name.data() + prefix.size(), end, number);
+    if (status == std::errc() && number >= 0 && has_ending({stop, end})) {
       days.emplace_back(number, entry.path());
     }
   }
   std::ranges::sort(days);
+  return days;
+}
+
+std::vector<fs::path> text_days(const fs::path& folder) {
+  auto days = days_in(folder, ends_as_text);
+  std::erase_if(days, [](const auto& day) { return !fs::is_regular_file(day.second); });
   std::vector<fs::path> paths;
   for (std::size_t i = 0; i < days.size(); ++i) {
     if (i > 0 && days[i].first == days[i - 1].first) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace tutti::miniapps {
 
 /// Days into which one file of text is cut, as the reference cuts Kaggle's; of several files each is a day.
 inline constexpr std::uint64_t days_of_one_file = 7;
+
+/// The entries of a folder that are named day_N and an ending, by N. Local.
+[[nodiscard]] std::vector<std::pair<std::int64_t, std::filesystem::path>> days_in(const std::filesystem::path& folder,
+                                                                                  bool (*has_ending)(std::string_view));
 
 /// The files of text in a folder: day_0, day_1 and so on, with or without an ending such as .gz, by their numbers; none
 /// is no error. Throws tutti::Error (io) where two files are of one day. Local.

@@ -125,7 +125,7 @@ NpyArray parse_npy_begin(std::string_view begin, std::uint64_t bytes, const std:
   const std::uint64_t left = bytes - (all - begin.size());
   if (array.elements() > left / size || array.elements() * size != left) {
     fail_npy(name, "has " + std::to_string(left) +
-                       " bytes of elements, which its shape does not fit; it is cut, copy " + "or save it again");
+                       " bytes of elements, which its shape does not fit; it is cut, copy or save it again");
   }
   return array;
 }

@@ -164,12 +164,21 @@ std::uint32_t copy_section(const CheckpointPart::Read& read, DatatypeKind type, 
 
 }  // namespace
 
+namespace {
+
+/// Reads memory, which `holder` keeps if it is set.
+CheckpointPart::Read read_of(std::span<const std::byte> content, std::shared_ptr<const void> holder = nullptr) {
+  return [content, holder = std::move(holder)](std::uint64_t offset, std::span<std::byte> out) {
+    std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  };
+}
+
+}  // namespace
+
 CheckpointPart::CheckpointPart(std::filesystem::path folder, int rank) : folder_(std::move(folder)), rank_(rank) {}
 
 void CheckpointPart::add(const std::string& name, std::span<const std::byte> content) {
-  add(name, content.size(), DatatypeKind::bytes, [content](std::uint64_t offset, std::span<std::byte> out) {
-    std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
-  });
+  add(name, content.size(), DatatypeKind::bytes, read_of(content));
   sections_.back().is_view = true;
 }
 
@@ -182,9 +191,7 @@ void CheckpointPart::copy_views() {
     if (!s.is_view) continue;
     const auto copy = std::make_shared<std::vector<std::byte>>(s.bytes);
     s.read(0, *copy);
-    s.read = [copy](std::uint64_t offset, std::span<std::byte> out) {
-      std::copy_n(copy->begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
-    };
+    s.read = read_of(*copy, copy);
   }
 }
 
