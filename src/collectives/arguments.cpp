@@ -90,19 +90,27 @@ void Arguments::require_counts(Counts counts, const char* name) const {
 }
 
 void Arguments::require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const {
-  const auto require_sign = [&](std::size_t number, std::size_t rank, const char* list) {
-    if (const auto given = static_cast<std::ptrdiff_t>(number); given < 0)
-      refuse(fmt::format("{}_{}", name, list), fmt::format("is {} for rank {}; pass 0 or more", given, rank));
+  if (const auto bad = find_bad_block(counts, displs, available, name, "rank")) refuse(bad->argument, bad->problem);
+}
+
+std::optional<BadArgument> find_bad_block(Counts counts, Counts displs, std::size_t available, std::string_view buffer,
+                                          std::string_view holder) {
+  const auto negative = [&](std::string_view list, std::size_t number, std::size_t i) {
+    return BadArgument{fmt::format("{}_{}", buffer, list),
+                       fmt::format("is {} for {} {}; pass 0 or more", static_cast<std::ptrdiff_t>(number), holder, i)};
   };
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    require_sign(counts[r], r, "counts");
-    if (counts[r] > 0) require_sign(displs[r], r, "displs");
-    if (counts[r] > 0 && (displs[r] > available || counts[r] > available - displs[r]))
-      refuse(
-          name,
-          fmt::format("has {} elements, but the block of rank {} ends at element {}; correct its count or displacement",
-                      available, r, displs[r] + counts[r]));
+  const auto is_negative = [](std::size_t number) { return static_cast<std::ptrdiff_t>(number) < 0; };
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    if (is_negative(counts[i])) return negative("counts", counts[i], i);
+    if (is_negative(displs[i])) return negative("displs", displs[i], i);
+    if (displs[i] > available || counts[i] > available - displs[i])
+      return BadArgument{std::string(buffer),
+                         fmt::format("has {} elements, but the block of {} {} ends at element {}; correct its count or "
+                                     "displacement",
+                                     available, holder, i, displs[i] + counts[i])};
   }
+  return std::nullopt;
 }
 
 void Arguments::refuse_overlap(const Touched& sent, const Touched& received) const {

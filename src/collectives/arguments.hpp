@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
@@ -17,6 +19,16 @@
 #include "collectives/overlap.hpp"
 
 namespace tutti::detail {
+
+struct BadArgument {
+  std::string argument;
+  std::string problem;
+};
+
+/// The first block whose count or displacement is negative, or that does not lie inside a buffer of `available`
+/// elements. Each block is one of a `holder`, "rank" or "neighbour", which the problem names.
+std::optional<BadArgument> find_bad_block(Counts counts, Counts displs, std::size_t available, std::string_view buffer,
+                                          std::string_view holder);
 
 /// Checks the arguments of one call and writes them into it. Each check throws an Error that names the argument, the
 /// rank and the remedy, before anything is sent.

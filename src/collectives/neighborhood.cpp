@@ -14,6 +14,7 @@
 #include "backends/neighborhood.hpp"
 #include "call/check.hpp"
 #include "call/progress.hpp"
+#include "collectives/arguments.hpp"
 #include "collectives/call.hpp"
 #include "collectives/observers.hpp"
 #include "collectives/overlap.hpp"
@@ -170,14 +171,10 @@ class NeighborArguments {
       if (numbers.size() != n) [[unlikely]]
         refuse(fmt::format("{}_{}", name, what),
                fmt::format("has {} elements, but there are {} neighbours; pass one for each", numbers.size(), n));
+    if (const auto bad = find_bad_block(counts, displs, buffer.count, name, "neighbour")) [[unlikely]]
+      refuse(bad->argument, bad->problem);
     blocks = EdgeBlocks(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (counts[i] > 0 && (displs[i] > buffer.count || counts[i] > buffer.count - displs[i])) [[unlikely]]
-        refuse(name, fmt::format("has {} elements, but block {} has {} from element {} on; correct its count or "
-                                 "displacement",
-                                 buffer.count, i, counts[i], displs[i]));
-      blocks[i] = block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]);
-    }
+    for (std::size_t i = 0; i < n; ++i) blocks[i] = block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]);
   }
 
   /// Buffers of neighbours that do not exist are not looked at.

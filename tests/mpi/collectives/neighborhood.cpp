@@ -320,6 +320,7 @@ TEST(Neighborhood, WrongArgumentsAreRefused) {
   const std::vector<std::size_t> two = {2, 2};
   const std::vector<std::size_t> apart = {0, 2};
   const std::vector<std::size_t> late = {0, 3};
+  const std::vector<std::size_t> negative = {2, static_cast<std::size_t>(-1)};
   expect_refused([&] { neighbor_alltoall(communicators().front(), send, recv); }, "topology", invalid);
   expect_refused([&] { (void)neighborhood(communicators().front()); }, "topology", invalid);
   expect_refused([&] { neighbor_alltoall(comm, ConstBuffer(send, 3), recv); }, "send has 3 elements", invalid);
@@ -329,7 +330,14 @@ TEST(Neighborhood, WrongArgumentsAreRefused) {
   expect_refused([&] { neighbor_alltoall(comm, narrow, recv); }, "datatypes", ErrorCode::invalid_datatype);
   expect_refused([&] { neighbor_alltoall(comm, ConstBuffer(send.data(), Layout::vector(2, 1, 2)), recv); }, "layout",
                  invalid);
-  expect_refused([&] { neighbor_alltoallv(comm, send, two, late, recv, two, apart); }, "block 1 has 2", invalid);
+  expect_refused([&] { neighbor_alltoallv(comm, send, two, late, recv, two, apart); },
+                 "block of neighbour 1 ends at element", invalid);
+  expect_refused([&] { neighbor_alltoallv(comm, send, negative, apart, recv, two, apart); },
+                 "argument send_counts is -1 for neighbour 1", invalid);
+  expect_refused([&] { neighbor_alltoallv(comm, send, two, apart, recv, two, negative); },
+                 "argument recv_displs is -1 for neighbour 1", invalid);
+  expect_refused([&] { neighbor_allgatherv(comm, ConstBuffer(send, 2), recv, negative, apart); },
+                 "argument recv_counts is -1 for neighbour 1", invalid);
   expect_refused([&] { neighbor_alltoallv(comm, send, two, {std::vector{0}}, recv, two, apart); }, "send_displs",
                  invalid);
   expect_refused([&] { neighbor_allgatherv(comm, ConstBuffer(send, 2), recv, two, late); }, "recv has 4", invalid);
