@@ -58,7 +58,7 @@ Plot invite(const Context& context, ArenaPool& pool, SegmentName& name, Invitati
     put(invitation.problem, problem);
     if (plot.valid()) {
       invitation.bytes = plot.segment->bytes();
-      plot.segment_head().mark.store(invitation.mark);
+      plot.segment_head().mark.store(invitation.mark, std::memory_order_relaxed);
     }
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -66,7 +66,7 @@ Plot invite(const Context& context, ArenaPool& pool, SegmentName& name, Invitati
   wait_yielding(request, "MPI_Ibcast");
   if (context.rank != 0 && invitation.made) {
     plot = pool.map_segment(invitation.name.data(), invitation.id, invitation.bytes, problem);
-    if (plot.valid() && plot.segment_head().mark.load() != invitation.mark) plot = {};
+    if (plot.valid() && plot.segment_head().mark.load(std::memory_order_relaxed) != invitation.mark) plot = {};
   }
   return plot;
 }
@@ -238,7 +238,7 @@ bool Arena::attach_peers() noexcept {
 void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
   Head& shared = head();
   FailureState expected = FailureState::none;
-  if (!shared.failure.compare_exchange_strong(expected, FailureState::being_written)) return;
+  if (!shared.failure.compare_exchange_strong(expected, FailureState::being_written, std::memory_order_relaxed)) return;
   shared.rank = rank_;
   shared.code = static_cast<std::int32_t>(code);
   shared.reason[reason.copy(shared.reason, sizeof shared.reason - 1)] = '\0';

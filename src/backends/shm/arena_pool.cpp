@@ -56,13 +56,13 @@ std::uint64_t ArenaPool::set_aside() noexcept {
 std::uint64_t ArenaPool::take_free(std::uint32_t id, const std::shared_ptr<Segment>& segment, bool warm) noexcept {
   Head& shared = plot_at(id, segment, 0).segment_head();
   std::uint64_t free = shared.free.load(std::memory_order_acquire);
-  if (warm) free &= shared.warm.load(std::memory_order_acquire);
+  if (warm) free &= shared.warm.load(std::memory_order_relaxed);
   if (free == 0) return 0;
   Plot plot = plot_at(id, segment, std::countr_zero(free));
-  plot.is_warm = (shared.warm.load(std::memory_order_acquire) & bit(plot.index)) != 0;
+  plot.is_warm = (shared.warm.load(std::memory_order_relaxed) & bit(plot.index)) != 0;
   if (!prepare(plot)) return 0;
-  shared.warm.fetch_and(~bit(plot.index));
-  shared.free.fetch_and(~bit(plot.index));
+  shared.warm.fetch_and(~bit(plot.index), std::memory_order_relaxed);
+  shared.free.fetch_and(~bit(plot.index), std::memory_order_relaxed);
   return lot_of(id, plot.index, plot.is_warm);
 }
 
@@ -72,7 +72,7 @@ bool ArenaPool::prepare(const Plot& plot) const noexcept {
   Head& head = plot.head();
   for (auto* word : {&head.joined, &head.left, &head.no_room, &head.given_up_by, &head.grown})
     word->store(0, std::memory_order_relaxed);
-  head.failure.store(FailureState::none, std::memory_order_release);
+  head.failure.store(FailureState::none, std::memory_order_relaxed);
   return true;
 }
 
@@ -82,7 +82,7 @@ void ArenaPool::put_back(std::uint64_t lot) noexcept {
   all_promised.fetch_sub(later_bytes());
   // Rank 0's early pages are reserved, but not those of the others.
   Head& shared = plot.segment_head();
-  if (plot.is_warm) shared.warm.fetch_or(bit(plot.index));
+  if (plot.is_warm) shared.warm.fetch_or(bit(plot.index), std::memory_order_relaxed);
   shared.free.fetch_or(bit(plot.index), std::memory_order_release);
 }
 
@@ -128,7 +128,7 @@ Plot ArenaPool::make_segment(SegmentName& name, std::string& problem) {
 void ArenaPool::open(const Plot& plot) noexcept {
   const std::size_t arenas = plot.segment->bytes() / bytes();
   const std::uint64_t all = arenas == most_arenas ? ~std::uint64_t{0} : bit(static_cast<int>(arenas)) - 1;
-  plot.head().free.fetch_or(all & ~bit(0), std::memory_order_release);
+  plot.head().free.fetch_or(all & ~bit(0), std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   arenas_ += arenas;
 }
@@ -163,11 +163,12 @@ void ArenaPool::leave(const Plot& plot, int rank) noexcept {
   if (!reuses_) forget(plot.id);
   const std::uint32_t left = plot.head().left.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (left < static_cast<std::uint32_t>(size_) || !reuses_) return;
-  const bool is_whole = plot.head().no_room.load() == 0 && plot.head().given_up_by.load() == 0;
+  const bool is_whole = plot.head().no_room.load(std::memory_order_relaxed) == 0 &&
+                        plot.head().given_up_by.load(std::memory_order_relaxed) == 0;
   const bool keeps_early = is_whole && !is_warm_enough();
   if (!clear(plot, keeps_early)) return;
   Head& shared = plot.segment_head();
-  if (keeps_early) shared.warm.fetch_or(bit(plot.index));
+  if (keeps_early) shared.warm.fetch_or(bit(plot.index), std::memory_order_relaxed);
   shared.free.fetch_or(bit(plot.index), std::memory_order_release);
 }
 

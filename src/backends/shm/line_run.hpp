@@ -41,10 +41,11 @@ inline void copy_in_line(std::byte* to, const std::byte* from, std::size_t bytes
   if (bytes == 1) *to = *from;
 }
 
+/// The last flag orders all lines: nobody reads one before it has seen every flag.
 inline void put_in_lines(Line* lines, std::uint64_t flag, const std::byte* from, std::size_t bytes) {
   for (; bytes > line_bytes; bytes -= line_bytes, from += line_bytes, ++lines) {
     std::memcpy(lines->payload, from, line_bytes);
-    lines->flag.store(flag, std::memory_order_release);
+    lines->flag.store(flag, std::memory_order_relaxed);
   }
   copy_in_line(lines->payload, from, bytes);
   lines->flag.store(flag, std::memory_order_release);

@@ -17,7 +17,7 @@ namespace tutti::detail::shm {
   while (true) {
     const std::uint64_t count = count_of(seen, generation);
     if (count >= total) return false;
-    if (word.compare_exchange_weak(seen, tagged(generation, count + 1), std::memory_order_acq_rel)) {
+    if (word.compare_exchange_weak(seen, tagged(generation, count + 1), std::memory_order_relaxed)) {
       index = count;
       return true;
     }
@@ -27,7 +27,7 @@ namespace tutti::detail::shm {
 inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation) {
   std::uint64_t seen = word.load(std::memory_order_relaxed);
   while (!word.compare_exchange_weak(seen, tagged(generation, count_of(seen, generation) + 1),
-                                     std::memory_order_acq_rel)) {
+                                     std::memory_order_release, std::memory_order_relaxed)) {
   }
 }
 
