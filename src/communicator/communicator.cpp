@@ -131,7 +131,7 @@ std::string Communicator::device_report() const {
 }
 
 void Communicator::abort(const std::string& reason) noexcept {
-  if (state_) state_->abort(reason);
+  if (state_) reason.empty() ? state_->abort("no reason given") : state_->abort(reason);
 }
 
 }  // namespace tutti

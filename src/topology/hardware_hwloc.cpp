@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <tutti/error.hpp>
 
 #include "core/hwloc_handle.hpp"
@@ -18,10 +19,11 @@ namespace {
 
 /// Loads a topology with PCI and operating system devices from the source that `choose` sets.
 template <typename Choose>
-TopologyHandle load(const std::string& what, Choose&& choose) {
+TopologyHandle load(const std::string& what, std::string_view remedy, Choose&& choose) {
   hwloc_topology_t raw = nullptr;
   const auto fail = [&] {
-    throw Error(ErrorCode::io, fmt::format("topology: hwloc cannot read {}: {}", what, std::strerror(errno)));
+    throw Error(ErrorCode::io,
+                fmt::format("topology: hwloc cannot read {}: {}; {}", what, std::strerror(errno), remedy));
   };
   if (hwloc_topology_init(&raw) != 0) fail();
   TopologyHandle topology(raw);
@@ -173,23 +175,23 @@ void add_nvlinks(Hardware& hardware) {
 Hardware this_machine() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  const TopologyHandle topology = load("this machine", [](hwloc_topology_t) { return 0; });
+  const TopologyHandle topology = load("this machine", "see lstopo for its reason", [](hwloc_topology_t) { return 0; });
   Hardware hardware = read_hardware(topology.get(), host.data());
   add_nvlinks(hardware);
   return hardware;
 }
 
 Hardware machine_from_xml(const std::string& path) {
-  const TopologyHandle topology =
-      load(fmt::format("'{}'", path), [&](hwloc_topology_t raw) { return hwloc_topology_set_xml(raw, path.c_str()); });
+  const TopologyHandle topology = load(fmt::format("'{}'", path), "name a file that lstopo FILE.xml wrote",
+                                       [&](hwloc_topology_t raw) { return hwloc_topology_set_xml(raw, path.c_str()); });
   const std::string host = info_of(hwloc_get_root_obj(topology.get()), "HostName");
   return read_hardware(topology.get(), host.empty() ? path : host);
 }
 
 Hardware machine_from_synthetic(const std::string& description) {
-  const TopologyHandle topology = load(fmt::format("the description '{}'", description), [&](hwloc_topology_t raw) {
-    return hwloc_topology_set_synthetic(raw, description.c_str());
-  });
+  const TopologyHandle topology =
+      load(fmt::format("the description '{}'", description), "see hwloc's manual, or lstopo --input",
+           [&](hwloc_topology_t raw) { return hwloc_topology_set_synthetic(raw, description.c_str()); });
   return read_hardware(topology.get(), "synthetic");
 }
 

@@ -109,5 +109,11 @@ TEST(Abort, FromAnotherThreadEndsAWait) {
   meet();
 }
 
+TEST(Abort, WithoutAReasonSaysSo) {
+  Communicator comm = Communicator::duplicate(MPI_COMM_SELF);
+  comm.abort();
+  expect_failure(ErrorCode::aborted, "no reason given", [&] { barrier(comm); });
+}
+
 }  // namespace
 }  // namespace tutti::test

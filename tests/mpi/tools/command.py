@@ -111,7 +111,7 @@ def topo(runner):
     kinds = [element["kind"] for element in here["elements"]]
     expect(f"this machine: {kinds}", kinds.count("rank") == 1 and "core" in kinds)
     runner.refused(["topo", "--input", "/nowhere.xml"], "/nowhere.xml")
-    runner.refused(["topo", "--input", __file__], "hwloc cannot read")
+    runner.refused(["topo", "--input", __file__], "hwloc cannot read", "name a file that lstopo FILE.xml wrote")
     runner.refused(["topo", "--show", "gpu"], "gpus")
     runner.refused(machine + ["--svg", "/nowhere/drawing.svg"], "/nowhere/drawing.svg")
 
