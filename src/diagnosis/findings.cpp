@@ -78,7 +78,8 @@ std::string_view finding_name(FindingKind kind) {
 }
 
 std::string communicator_text(std::string_view name, std::uint64_t mark) {
-  return name.empty() ? fmt::format("communicator {:08x}", mark & 0xffffffffU) : fmt::format("communicator '{}'", name);
+  if (!name.empty()) return fmt::format("communicator '{}'", name);
+  return mark == 0 ? "a freed communicator" : fmt::format("communicator {:08x}", mark & 0xffffffffU);
 }
 
 std::string call_text(const Snapshot& snapshot, const SeenCall& call) {

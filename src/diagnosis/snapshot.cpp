@@ -106,7 +106,7 @@ class Copy {
 }  // namespace
 
 const SeenCommunicator& Snapshot::communicator(const SeenCall& call) const {
-  static const SeenCommunicator gone{.name = "freed"};
+  static const SeenCommunicator gone{};
   const SeenCommunicator& row = communicators[row_of(call.facts.communicator)];
   return row.number == call.facts.communicator ? row : gone;
 }

@@ -89,6 +89,22 @@ TEST(Snapshot, HasWhatTheRecorderHas) {
   EXPECT_EQ(call_text(seen, seen.calls[1]), "recv from rank 3, tag 9 (8 B, communicator 'world')");
 }
 
+TEST(Snapshot, NamesCommunicatorsThatAreFreed) {
+  Rank rank(0, 1);
+  Facts facts = allreduce(1);
+  facts.communicator = rank.recorder().add_communicator(78, 0, 1, "");
+  rank.recorder().end(rank.recorder().begin(facts, State::running), State::done);
+  const auto text = [&] {
+    const Snapshot seen = rank.see();
+    return call_text(seen, seen.calls.at(0));
+  };
+  EXPECT_TRUE(contains(text(), "of communicator 0000004e ")) << text();
+  rank.recorder().remove_communicator(facts.communicator);
+  EXPECT_TRUE(contains(text(), "of a freed communicator ")) << text();
+  rank.recorder().add_communicator(79, 0, 1, "next");
+  EXPECT_TRUE(contains(text(), "of a freed communicator ")) << text();
+}
+
 TEST(Snapshot, RefusesDamage) {
   Rank rank(0, 1);
   rank.call(allreduce(1), State::done);
