@@ -12,6 +12,7 @@
 #include "backends/shm/arena.hpp"
 #include "call/deferred_free.hpp"
 #include "core/progress_hook.hpp"
+#include "kernels/copy.hpp"
 #include "kernels/pack.hpp"
 
 namespace tutti::detail {
@@ -22,13 +23,13 @@ void pack(const EdgeBlock& block, std::byte* to) {
   if (block.layout)
     kernels::pack(*block.layout, block.unit, block.address, to);
   else
-    std::memcpy(to, block.address, block.bytes);
+    kernels::copy(to, block.address, block.bytes);
 }
 void unpack(const std::byte* from, const EdgeBlock& block) {
   if (block.layout)
     kernels::unpack(*block.layout, block.unit, from, block.layout->elements, block.address);
   else
-    std::memcpy(block.address, from, block.bytes);
+    kernels::copy(block.address, from, block.bytes);
 }
 
 std::size_t blocks_in(const EdgeRoutes& routes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/pack.hpp"
 
+#include "kernels/copy.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -55,7 +57,7 @@ void copy_elements(std::byte* to, std::ptrdiff_t to_step, const std::byte* from,
 
 void copy_any(std::byte* to, std::ptrdiff_t to_step, const std::byte* from, std::ptrdiff_t from_step, std::size_t n,
               std::size_t unit) {
-  for (std::size_t i = 0; i < n; ++i, to += to_step, from += from_step) std::memcpy(to, from, unit);
+  for (std::size_t i = 0; i < n; ++i, to += to_step, from += from_step) copy(to, from, unit);
 }
 
 /// Copies n elements whose places are `to_step` and `from_step` bytes apart.
@@ -63,7 +65,7 @@ void copy_row(std::byte* to, std::ptrdiff_t to_step, const std::byte* from, std:
               std::size_t unit) {
   const auto size = static_cast<std::ptrdiff_t>(unit);
   if (to_step == size && from_step == size) {
-    std::memcpy(to, from, n * unit);
+    copy(to, from, n * unit);
     return;
   }
   switch (unit) {

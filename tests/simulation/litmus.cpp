@@ -7,7 +7,7 @@
 #include <atomic>
 #include <vector>
 
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 #include "simulation/scheduler.hpp"
 #include "simulation/shared_memory.hpp"
 #include "simulation/weak_memory.hpp"

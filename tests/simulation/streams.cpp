@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The copies past the caches of src/kernels, with stores and a fence that the model of weak memory sees.
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 
 #include "simulation/accesses.hpp"
 #include "simulation/streams.hpp"
@@ -23,6 +23,10 @@ namespace {
 #define _mm_sfence end_streams
 #endif
 
+namespace tutti::simulated_kernels {
+using kernels::copy;
+}
+
 #define kernels simulated_kernels
-#include "kernels/stream_copy.cpp"  // NOLINT
+#include "kernels/copy.cpp"  // NOLINT
 #undef kernels

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-/// The copies past the caches (kernels/stream_copy.hpp), with stores and a fence that the model of weak memory sees.
+/// The copies past the caches (kernels/copy.hpp), with stores and a fence that the model of weak memory sees.
 namespace tutti::simulated_kernels {
 
 void stream_copy(void* to, const void* from, std::size_t bytes) noexcept;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/copy.hpp"
 #include "kernels/pack.hpp"
 
 namespace tutti::preload {
@@ -104,7 +105,7 @@ void pack(const Elements& from, std::byte* bytes, std::size_t size) {
   if (size == 0) return;
   const bool is_done = by_grid(from, [&](const tutti::detail::Grid* grid, std::size_t unit, const std::byte* first) {
     if (grid != nullptr) return kernels::pack(*grid, unit, first, bytes);
-    std::memcpy(bytes, first, size);
+    kernels::copy(bytes, first, size);
   });
   if (!is_done) pack_by_mpi(from, bytes, size);
 }
@@ -113,7 +114,7 @@ void unpack(const std::byte* bytes, std::size_t size, const Elements& to) {
   if (size == 0) return;
   const bool is_done = by_grid(to, [&](const tutti::detail::Grid* grid, std::size_t unit, std::byte* first) {
     if (grid != nullptr) return kernels::unpack(*grid, unit, bytes, grid->elements, first);
-    std::memcpy(first, bytes, size);
+    kernels::copy(first, bytes, size);
   });
   if (!is_done) unpack_by_mpi(bytes, size, to);
 }

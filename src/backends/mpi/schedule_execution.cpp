@@ -11,6 +11,7 @@
 #include "call/node_call.hpp"
 #include "call/schedule_rules.hpp"
 #include "kernels/combine.hpp"
+#include "kernels/copy.hpp"
 #include "operation/shape.hpp"
 #include "schedules/problem.hpp"
 
@@ -145,7 +146,7 @@ void ScheduleExecution::prepare_input() {
   else if (scales)
     kernels::scale_copy(plan_->signature.type, binding_.input, input_copy_.data(), count, binding_.op.scalar());
   else
-    std::memcpy(input_copy_.data(), binding_.input, count * unit_);
+    kernels::copy(input_copy_.data(), binding_.input, count * unit_);
   input_ = input_copy_.data();
 }
 

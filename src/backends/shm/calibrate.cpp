@@ -17,7 +17,7 @@
 #include "core/hwloc_handle.hpp"
 #include "core/stopwatch.hpp"
 #include "kernels/combine.hpp"
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -109,7 +109,7 @@ PieceTimes pass_through(Partner& partner, RingKind kind, std::size_t piece, cons
     const double written = difference(of_write.seconds(), watching);
     partner.meet();
     const Stopwatch of_read;
-    std::memcpy(target.data() + part, partner.their_ring(kind) + at, piece);
+    kernels::copy(target.data() + part, partner.their_ring(kind) + at, piece);
     const double taken = difference(of_read.seconds(), watching);
     if (i < places) continue;
     writes.push_back(written);
@@ -119,9 +119,6 @@ PieceTimes pass_through(Partner& partner, RingKind kind, std::size_t piece, cons
 }
 
 void measure_rings(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
-  const auto with_memcpy = [](std::byte* to, const std::byte* from, std::size_t bytes) {
-    std::memcpy(to, from, bytes);
-  };
   const auto pass = [&](RingKind wanted, std::size_t piece, const auto& write) {
     return pass_through(partner, partner.ring(wanted), piece, source, target, write);
   };
@@ -129,9 +126,9 @@ void measure_rings(Partner& partner, const Memory& source, const Memory& target,
     write = times.write / static_cast<double>(piece);
     read = times.read / static_cast<double>(piece);
   };
-  rates(pass(RingKind::near, short_piece, with_memcpy), short_piece, costs.slot_write, costs.slot_read);
-  rates(pass(RingKind::near, long_piece, with_memcpy), long_piece, costs.stream_write, costs.stream_read);
-  rates(pass(RingKind::wide, long_piece, with_memcpy), long_piece, costs.wide_write, costs.wide_read);
+  rates(pass(RingKind::near, short_piece, kernels::copy), short_piece, costs.slot_write, costs.slot_read);
+  rates(pass(RingKind::near, long_piece, kernels::copy), long_piece, costs.stream_write, costs.stream_read);
+  rates(pass(RingKind::wide, long_piece, kernels::copy), long_piece, costs.wide_write, costs.wide_read);
   const PieceTimes few = pass(RingKind::near, short_piece, kernels::stream_copy);
   const PieceTimes many = pass(RingKind::near, long_piece, kernels::stream_copy);
   rates(many, long_piece, costs.uncached_write, costs.uncached_read);
@@ -142,7 +139,7 @@ void measure_rings(Partner& partner, const Memory& source, const Memory& target,
 void measure_copies(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
   const auto copy = [&](std::size_t bytes, int repeats) {
     const Stopwatch watch;
-    for (int i = 0; i < repeats; ++i) std::memcpy(target.data(), source.data(), bytes);
+    for (int i = 0; i < repeats; ++i) kernels::copy(target.data(), source.data(), bytes);
     return watch.seconds() / (static_cast<double>(bytes) * repeats);
   };
   costs.copy = median_of(9, [&] { return copy(long_piece / 4, 8); });
@@ -176,7 +173,7 @@ class Reader {
         attached_(arena.mapped_copy() ? arena.peer(partner.rank()).attach(address, bytes) : nullptr) {}
   void read(std::byte* to, std::size_t bytes, std::size_t offset = 0) const {
     if (attached_ != nullptr)
-      std::memcpy(to, attached_->at(address_ + offset), bytes);
+      kernels::copy(to, attached_->at(address_ + offset), bytes);
     else
       read_memory(process_, address_ + offset, to, bytes);
   }

@@ -7,7 +7,7 @@
 #include "call/schedule_rules.hpp"
 #include "core/hash.hpp"
 #include "kernels/combine.hpp"
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::detail::shm {
 
@@ -33,7 +33,7 @@ void Exchange::combine(std::span<const void* const> inputs, std::byte* result, s
   const Datatype type = plan->signature.type;
   if (inputs.size() == 1) {
     // A single contribution is copied unchanged, because a logical operation would turn 2 into 1.
-    if (result != inputs[0]) std::memcpy(result, inputs[0], bytes);
+    if (result != inputs[0]) kernels::copy(result, inputs[0], bytes);
     return;
   }
   const std::size_t divisor = plan->signature.op == ReduceKind::avg ? static_cast<std::size_t>(arena->size()) : 1;

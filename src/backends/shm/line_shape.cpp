@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/line_shape.hpp"
 
+#include "kernels/copy.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -74,7 +76,7 @@ void LineShape::copy_own(const Exchange& exchange) const {
   if (bytes_ <= line_bytes)
     copy_in_line(to, own, bytes_);
   else
-    std::memcpy(to, own, bytes_);
+    kernels::copy(to, own, bytes_);
 }
 
 void LineShape::combine(const Exchange& exchange) const {

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <tutti/error.hpp>
 
 #include "call/execution.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -31,6 +34,33 @@ int transfer_all(Transfer transfer, pid_t process, std::uint64_t address, void* 
   return 0;
 }
 
+/// Makes a transfer that the kernel would make by slow moves: in pieces, through memory of this side that begins at the
+/// same place of a page as the other process's.
+template <typename Move>
+int make_detour(std::uint64_t address, std::size_t bytes, const Move& move) noexcept {
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t piece = 8 * page;
+  alignas(page) std::array<std::byte, piece + page> room;
+  std::byte* way = room.data() + address % page;
+  int error = 0;
+  for (std::size_t at = 0; at < bytes && error == 0; at += piece) error = move(at, way, std::min(piece, bytes - at));
+  return error;
+}
+
+int read_all(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept {
+  if (kernels::is_slow_move(reinterpret_cast<std::uintptr_t>(to), address, bytes))
+    return read_by_detour(process, address, to, bytes);
+  return transfer_all(process_vm_readv, process, address, to, bytes);
+}
+
+int write_all(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept {
+  if (kernels::is_slow_move(address, reinterpret_cast<std::uintptr_t>(from), bytes))
+    return write_by_detour(process, address, from, bytes);
+  // The kernel only reads the local side.
+  void* local = const_cast<void*>(from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  return transfer_all(process_vm_writev, process, address, local, bytes);
+}
+
 [[noreturn]] void throw_unreachable(const char* call, pid_t process, int error) {
   throw MemoryRefused(
       ErrorCode::internal,
@@ -41,25 +71,39 @@ int transfer_all(Transfer transfer, pid_t process, std::uint64_t address, void* 
 
 }  // namespace
 
+int read_by_detour(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept {
+  auto* here = static_cast<std::byte*>(to);
+  return make_detour(address, bytes, [&](std::size_t at, std::byte* way, std::size_t length) {
+    const int error = transfer_all(process_vm_readv, process, address + at, way, length);
+    if (error == 0) kernels::copy(here + at, way, length);
+    return error;
+  });
+}
+
+int write_by_detour(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept {
+  const auto* here = static_cast<const std::byte*>(from);
+  return make_detour(address, bytes, [&](std::size_t at, std::byte* way, std::size_t length) {
+    kernels::copy(way, here + at, length);
+    return transfer_all(process_vm_writev, process, address + at, way, length);
+  });
+}
+
 void read_memory(pid_t process, std::uint64_t address, void* to, std::size_t bytes) {
-  const int error = transfer_all(process_vm_readv, process, address, to, bytes);
+  const int error = read_all(process, address, to, bytes);
   if (error != 0) throw_unreachable("process_vm_readv", process, error);
 }
 
 void write_memory(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) {
-  // The kernel only reads the local side.
-  void* local = const_cast<void*>(from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  const int error = transfer_all(process_vm_writev, process, address, local, bytes);
+  const int error = write_all(process, address, from, bytes);
   if (error != 0) throw_unreachable("process_vm_writev", process, error);
 }
 
 bool try_read_memory(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept {
-  return transfer_all(process_vm_readv, process, address, to, bytes) == 0;
+  return read_all(process, address, to, bytes) == 0;
 }
 
 bool try_write_memory(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept {
-  void* local = const_cast<void*>(from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  return transfer_all(process_vm_writev, process, address, local, bytes) == 0;
+  return write_all(process, address, from, bytes) == 0;
 }
 
 bool is_missing(pid_t process, std::uint64_t address, std::size_t bytes) noexcept {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -98,7 +98,7 @@ void Parts::give(const Exchange& exchange) {
   for (int i = 1; i < exchange.arena->size(); ++i) {
     const int to = (me + i) % exchange.arena->size();
     const ByteRange part = part_of(exchange, to, given_);
-    if (part.bytes > 0) std::memcpy(given_place(exchange, me, to, given_), exchange.source + part.offset, part.bytes);
+    if (part.bytes > 0) kernels::copy(given_place(exchange, me, to, given_), exchange.source + part.offset, part.bytes);
   }
   if (given_ == 0) {
     exchange.mark(0);
@@ -151,7 +151,7 @@ void Parts::copy_out(const Exchange& exchange, const ByteRange& part, const std:
   if (streams_)
     kernels::stream_copy(exchange.output() + part.offset, from, part.bytes);
   else
-    std::memcpy(exchange.output() + part.offset, from, part.bytes);
+    kernels::copy(exchange.output() + part.offset, from, part.bytes);
 }
 
 bool Parts::step(const Exchange& exchange) {

@@ -53,6 +53,11 @@ void write_memory(pid_t process, std::uint64_t address, const void* from, std::s
 [[nodiscard]] bool try_read_memory(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept;
 [[nodiscard]] bool try_write_memory(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept;
 
+/// The same in pieces through memory of this side that begins at the same place of a page as the other process's, for
+/// ranges between which the kernel's moves are slow (kernels::is_slow_move). Returns 0, or the system's error.
+[[nodiscard]] int read_by_detour(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept;
+[[nodiscard]] int write_by_detour(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept;
+
 /// Returns true if the kernel says that the process has no memory at one end of the range, false also if it says
 /// nothing.
 [[nodiscard]] bool is_missing(pid_t process, std::uint64_t address, std::size_t bytes) noexcept;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstring>
-
 #include "backends/shm/exchange.hpp"
 #include "backends/shm/peer_memory.hpp"
 #include "backends/shm/reached.hpp"
 #include "call/allocations.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::detail::shm {
 
@@ -35,13 +34,13 @@ class Remote {
 
   void read(std::size_t offset, void* to, std::size_t bytes) const {
     if (const std::byte* from = mapped(offset))
-      std::memcpy(to, from, bytes);
+      kernels::copy(to, from, bytes);
     else
       read_memory(process_, location_.address + offset, to, bytes);
   }
   void write(std::size_t offset, const void* from, std::size_t bytes) const {
     if (std::byte* to = mapped(offset))
-      std::memcpy(to, from, bytes);
+      kernels::copy(to, from, bytes);
     else
       write_memory(process_, location_.address + offset, from, bytes);
   }

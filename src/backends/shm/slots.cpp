@@ -12,7 +12,7 @@
 #include "backends/shm/chunks.hpp"
 #include "backends/shm/line_run.hpp"
 #include "backends/shm/registry.hpp"
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
@@ -206,7 +206,7 @@ void Slots::produce(const Exchange& exchange) {
     if (bytes > 0 && past_caches_)
       kernels::stream_copy(room, from, bytes);
     else if (bytes > 0)
-      std::memcpy(room, from, bytes);
+      kernels::copy(room, from, bytes);
     if (!who.is_split()) break;  // all takers take the same block
   }
   if (produced_ == 0 && !who.is_varying()) describe(exchange);
@@ -264,8 +264,8 @@ void Slots::take(const Exchange& exchange, std::size_t begin) {
     const Block block = who.taken(from);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
     if (bytes > 0)
-      std::memcpy(exchange.output() + block.offset * exchange.unit() + begin, place(exchange, from, me, consumed_),
-                  bytes);
+      kernels::copy(exchange.output() + block.offset * exchange.unit() + begin, place(exchange, from, me, consumed_),
+                    bytes);
   }
 }
 

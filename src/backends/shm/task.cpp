@@ -9,6 +9,7 @@
 #include "call/deferred_free.hpp"
 #include "core/progress_hook.hpp"
 #include "kernels/combine.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::detail::shm {
 
@@ -56,7 +57,7 @@ void Task::prepare_source() {
   else if (scales)
     kernels::scale_copy(signature.type, source, source_copy_.data(), count, binding_.op.scalar());
   else
-    std::memcpy(source_copy_.data(), source, count * unit);
+    kernels::copy(source_copy_.data(), source, count * unit);
   exchange_.source = source_copy_.data();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,35 @@ namespace {
 using kernels::copy_buffer;
 using kernels::exceeds_core_caches;
 using kernels::stream_copy;
+
+TEST(Copy, CopiesEveryLengthAtEveryDistance) {
+  constexpr std::size_t page = 4096;
+  std::vector<unsigned char> source(4 * page);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 37 + i / 251 + 1);
+  std::vector<unsigned char> memory(6 * page);
+  const auto place_of = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address) % page; };
+  for (std::size_t distance : {0, 1, 16, 31, 32, 48, 63, 64})
+    for (const std::size_t bytes : {1, 127, 128, 2047, 2048, 2049, 4095, 8200, 12000})
+      for (auto* function : {static_cast<void (*)(void*, const void*, std::size_t)>(kernels::copy),
+                             static_cast<void (*)(void*, const void*, std::size_t)>(kernels::copy_by_moves)}) {
+        std::fill(memory.begin(), memory.end(), 0);
+        unsigned char* target =
+            memory.data() + page + (page + place_of(source.data()) - place_of(memory.data())) % page + distance;
+        function(target, source.data(), bytes);
+        EXPECT_TRUE(std::equal(target, target + bytes, source.begin())) << bytes << " at " << distance;
+        EXPECT_EQ(target[-1], 0);
+        EXPECT_EQ(target[bytes], 0);
+      }
+}
+
+TEST(Copy, SlowMovesAreThoseThatWereMeasured) {
+  const std::size_t distance = kernels::slow_distance();
+  EXPECT_TRUE(distance == 0 || distance == 32 || distance == 64) << distance;
+  for (const std::size_t behind : {1, 16, 40, 63, 64, 4095})
+    EXPECT_EQ(kernels::is_slow_move(behind, 0, 4096), behind < distance) << behind;
+  EXPECT_FALSE(kernels::is_slow_move(0, 0, 4096));
+  EXPECT_FALSE(kernels::is_slow_move(16, 0, 2047));
+}
 
 TEST(StreamCopy, CopiesEveryLengthFromAndToEveryAddress) {
   constexpr std::size_t room = 700;
