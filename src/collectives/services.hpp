@@ -21,11 +21,12 @@
 #include "diagnosis/recorder.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/convert.hpp"
+#include "kernels/copy.hpp"
 
 /// The internal services that src/training and libtutti-mpi may use in addition to the public headers: the headers
 /// above (waiting, files that others read, memory that must outlive a failure, kept scratch memory, hashes, errors of
-/// MPI, streams and pooled memory of a device, arithmetic on runs) and the functions below. They hide the state of a
-/// communicator, its plans, its backends and the cost model from training.
+/// MPI, streams and pooled memory of a device, arithmetic on runs, copies) and the functions below. They hide the state
+/// of a communicator, its plans, its backends and the cost model from training.
 namespace tutti::detail::services {
 
 /// Throws Error if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.

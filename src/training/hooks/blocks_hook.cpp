@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/hooks/blocks_hook.hpp"
 
-#include <cstring>
 #include <numeric>
 #include <tutti/collectives/allgatherv.hpp>
 #include <tutti/collectives/alltoallv.hpp>
@@ -91,7 +90,7 @@ class BlocksBucket {
     for (int r = 0; r < comm_.size(); ++r) {
       const std::size_t begin = divided_.begin(r) * size();
       const std::size_t bytes = divided_.end(r) * size() - begin;
-      for (std::size_t i = 0; i < own() && bytes > 0; ++i, to += bytes) std::memcpy(to, block(i) + begin, bytes);
+      for (std::size_t i = 0; i < own() && bytes > 0; ++i, to += bytes) kernels::copy(to, block(i) + begin, bytes);
     }
   }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/hooks/sharding_hook.hpp"
 
-#include <cstring>
 #include <tutti/collectives/reduce_scatter.hpp>
 #include <tutti/collectives/reduce_scatter_block.hpp>
 #include <tutti/sharded_optimizer.hpp>
+
+#include "collectives/services.hpp"
 
 namespace tutti {
 
@@ -44,8 +45,8 @@ bool ShardingHook::test(std::size_t bucket) {
   const GradientBucket& b = buckets_[bucket];
   const std::size_t begin = (*prepared_)[bucket].begin(comm_of(bucket).rank());
   if (!running.result.empty())
-    std::memcpy(static_cast<std::byte*>(b.data.data) + begin * b.data.type.size(), running.result.data(),
-                running.result.size());
+    kernels::copy(static_cast<std::byte*>(b.data.data) + begin * b.data.type.size(), running.result.data(),
+                  running.result.size());
   running.is_placed = true;
   return true;
 }

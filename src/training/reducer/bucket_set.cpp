@@ -26,7 +26,7 @@ void finish(const Stream& stream) {
 
 void read_back(std::byte* to, const std::byte* from, std::size_t bytes, MemoryKind memory, const Stream& stream) {
   if (memory != MemoryKind::device) {
-    std::memcpy(to, from, bytes);
+    kernels::copy(to, from, bytes);
     return;
   }
   device::runtime()->copy(to, from, bytes, stream.handle);
@@ -79,7 +79,7 @@ void BucketSet::copy(std::byte* to, const std::byte* from, std::size_t bytes) co
   if (rules_.memory == MemoryKind::device)
     device::runtime()->copy(to, from, bytes, rules_.stream.handle);
   else
-    std::memcpy(to, from, bytes);
+    kernels::copy(to, from, bytes);
 }
 
 void BucketSet::zero(std::byte* to, std::size_t bytes) const {
@@ -131,7 +131,7 @@ std::byte* BucketSet::earlier(const std::byte* in_block, std::size_t pass) {
 
 void BucketSet::keep(std::size_t parameter, std::size_t pass) {
   const std::size_t bytes = sizes_[parameter].bytes();
-  if (bytes > 0) std::memcpy(earlier(slots_[parameter].data, pass), gradient(parameter), bytes);
+  if (bytes > 0) kernels::copy(earlier(slots_[parameter].data, pass), gradient(parameter), bytes);
 }
 
 void BucketSet::copy_out(std::size_t parameter) const {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstring>
 #include <string>
 #include <tutti/error.hpp>
 #include <tutti/memory.hpp>
@@ -94,7 +93,7 @@ struct ShardedOptimizer::State {
     if (reducer->used(s.parameter))
       kernels::dense_update(update, steps, std::span<T>(values, s.count), std::span<const T>(gradients, s.count),
                             std::span<T>(reinterpret_cast<T*>(shard.state.data()), shards.values() * s.count));
-    std::memcpy(flat + s.offset * sizeof(T), values, s.count * sizeof(T));
+    kernels::copy(flat + s.offset * sizeof(T), values, s.count * sizeof(T));
   }
 
   void update_bucket(std::size_t b) {
@@ -108,8 +107,8 @@ struct ShardedOptimizer::State {
     const std::size_t size = Datatype(bucket.type).size();
     for (const BucketEntry& entry : bucket.entries)
       if (entry.count > 0)
-        std::memcpy(reducer->parameter(entry.parameter).value, staging.bucket(b) + entry.offset * size,
-                    entry.count * size);
+        kernels::copy(reducer->parameter(entry.parameter).value, staging.bucket(b) + entry.offset * size,
+                      entry.count * size);
   }
 
   /// Gathers one bucket while it updates the next.

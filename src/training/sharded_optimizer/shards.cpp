@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/sharded_optimizer/shards.hpp"
 
-#include <cstring>
 #include <map>
 #include <tutti/collectives/allgather.hpp>
 #include <tutti/collectives/allgatherv.hpp>
 #include <utility>
+
+#include "collectives/services.hpp"
 
 namespace tutti::training {
 
@@ -50,7 +51,7 @@ void Shards::divide(std::shared_ptr<const Partition> partition) {
       Shard& shard = *place->second;
       const std::size_t size = value_bytes(bucket);
       const std::size_t length = shard.segment.count * size;
-      std::memcpy(shard.state.data() + block * length, from + shard.segment.begin * size, length);
+      kernels::copy(shard.state.data() + block * length, from + shard.segment.begin * size, length);
     });
   }
   shards_ = std::move(made);
@@ -61,7 +62,8 @@ void Shards::gather_block(std::size_t bucket, std::size_t block, std::span<std::
   const BucketPartition& divided = (*partition_)[bucket];
   for (const Shard& shard : shards_[bucket]) {
     const std::size_t length = shard.state.size() / values_;
-    std::memcpy(flat.data() + shard.segment.offset * value_bytes(divided), shard.state.data() + block * length, length);
+    kernels::copy(flat.data() + shard.segment.offset * value_bytes(divided), shard.state.data() + block * length,
+                  length);
   }
   gather_parts(*comm_, divided, flat.data()).wait();
 }
@@ -86,7 +88,7 @@ std::vector<std::vector<std::byte>> Shards::gather(std::size_t parameters) const
     const std::size_t length = entry.count * value_bytes(bucket);
     auto& to = whole[entry.parameter];
     to.resize(values_ * length);
-    if (length > 0) std::memcpy(to.data() + block * length, from, length);
+    if (length > 0) kernels::copy(to.data() + block * length, from, length);
   });
   return whole;
 }
@@ -98,8 +100,8 @@ void Shards::take(const std::vector<std::vector<std::byte>>& whole) {
       const auto& from = whole[shard.segment.parameter];
       const std::size_t length = shard.segment.count * size;
       for (std::size_t block = 0; block < values_; ++block)
-        std::memcpy(shard.state.data() + block * length,
-                    from.data() + block * (from.size() / values_) + shard.segment.begin * size, length);
+        kernels::copy(shard.state.data() + block * length,
+                      from.data() + block * (from.size() / values_) + shard.segment.begin * size, length);
     }
   }
 }
