@@ -35,7 +35,7 @@ constexpr std::size_t page = 4096;
 std::chrono::nanoseconds time_of_move(std::byte* to, const std::byte* from, std::size_t behind) noexcept {
   using Clock = std::chrono::steady_clock;
   auto least = std::chrono::nanoseconds::max();
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 8; ++i) {
     void* target = to + behind;
     const void* source = from;
     std::size_t bytes = page;
