@@ -90,12 +90,14 @@ typedef struct tutti_embedding_options {
   int32_t epsilon_hat; /* TUTTI_ROWS_ADAM: adds epsilon before the bias correction, as torch.optim.SparseAdam */
   int32_t grow;        /* a checkpoint may have fewer rows; the other rows keep their values */
   tutti_datatype_t exchange_datatype; /* TUTTI_FLOAT32, _BFLOAT16 or _FLOAT16: what vectors and gradients travel in */
+  size_t table_memory;      /* for tables larger than memory: bytes of a rank's rows and state in memory; 0: no limit */
+  const char* table_folder; /* folder of the files with all of them; copied; NULL without table_memory */
 } tutti_embedding_options_t;
 #define TUTTI_EMBEDDING_OPTIONS_VERSION 1
 #define TUTTI_EMBEDDING_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(tutti_embedding_options_t), TUTTI_EMBEDDING_OPTIONS_VERSION, TUTTI_ROWS_SGD, 1e-10, 0.9, 0.999, 1, 1, 0, 0, \
-        TUTTI_INDEX_FATAL, 0, 0, TUTTI_MEMORY_HOST, TUTTI_STREAM_NONE, NULL, 0, 0, TUTTI_FLOAT32                       \
+        TUTTI_INDEX_FATAL, 0, 0, TUTTI_MEMORY_HOST, TUTTI_STREAM_NONE, NULL, 0, 0, TUTTI_FLOAT32, 0, NULL              \
   }
 
 /// The bags of one table: bag b has the indices at positions offsets[b] to offsets[b + 1] - 1. Counterpart:

@@ -44,6 +44,15 @@ struct EmbeddingCollectionOptions {
   /// rank nothing travels and nothing is rounded. In float16, values from 65520 become infinite, and values up to 2^-25
   /// zero. Counterpart: torchrec's QCommsConfig with equal forward_precision and backward_precision.
   DatatypeKind exchange_type = DatatypeKind::float32;
+  /// For tables larger than memory. Largest memory of a rank's rows and state, in bytes; 0: no limit. A rank with more
+  /// of them has them in files of table_folder, and in memory those that were looked up most often of late; each batch
+  /// brings the rows that it needs. Results are the same, bit for bit. If the rows of one batch need more memory than
+  /// this, it grows to hold them. With tables in host memory only. Counterparts: fbgemm's SSDTableBatchedEmbeddingBags,
+  /// HugeCTR's embedding training cache.
+  std::size_t table_memory = 0;
+  /// The folder of those files, on a disk of the rank's node that is not memory itself (tmpfs). It needs room for rows
+  /// and state, which is taken at once. The files have no names, and end with the process.
+  std::string table_folder{};
 };
 
 /// The bags that a rank passes. A bag is the indices of one sample in one table.

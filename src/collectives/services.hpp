@@ -14,6 +14,7 @@
 #include "call/deferred_free.hpp"
 #include "call/scratch.hpp"
 #include "core/draft.hpp"
+#include "core/file_limit.hpp"
 #include "core/hash.hpp"
 #include "core/mpi_call.hpp"
 #include "device/pool.hpp"

@@ -23,6 +23,13 @@ int open_new(const std::filesystem::path& path, mode_t mode) noexcept {
   return ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
 }
 
+int open_nameless(const std::filesystem::path& folder) {
+  const std::filesystem::path path = draft_of(folder / "rows");
+  const int file = open_new(path, 0600);
+  if (file >= 0) ::unlink(path.c_str());
+  return file;
+}
+
 Draft::Draft(std::filesystem::path path, mode_t mode)
     : path_(std::move(path)), draft_(draft_of(path_)), file_(open_new(draft_, mode)) {}
 

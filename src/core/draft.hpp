@@ -11,6 +11,10 @@ namespace tutti::detail {
 /// -1 with errno.
 [[nodiscard]] int open_new(const std::filesystem::path& path, mode_t mode) noexcept;
 
+/// Makes a file of this process in a folder, for reading and writing: it has no name from the start, and ends with its
+/// descriptor. Returns that, or -1 with errno.
+[[nodiscard]] int open_nameless(const std::filesystem::path& folder);
+
 /// A file that gets its name once it is whole. Until then it lies beside that name under a hidden one, which no other
 /// process of any host uses, and vanishes with the draft.
 class Draft {

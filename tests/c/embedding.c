@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
 
 #include "check.h"
 
@@ -198,6 +199,38 @@ static void make_long_rows(int64_t begin, int64_t end, float* values, void* cont
     for (int d = 0; d < dim; ++d) values[(r - begin) * dim + d] = 1 + (float)r / 1000;
 }
 
+/* Tables in files: the options arrive, and a table is read and changed there. */
+static void test_files(const struct group* g) {
+  enum { many = 3000 };
+  const tutti_embedding_table_t table = {
+      "t", many, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_TABLE_WISE, 2, NULL, 0, TUTTI_ROW_ORDER_AUTO,
+      NULL};
+  const tutti_bags_t bags = {indices, offsets, NULL};
+  tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
+  options.max_batch = batch;
+  options.table_memory = 8192;
+  tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
+  FAILS(tutti_embedding_create(g->comm, &table, 1, &options, &collection), TUTTI_ERROR_INVALID_ARGUMENT,
+        "table_folder is empty");
+  options.table_folder = "/nonexistent";
+  FAILS(tutti_embedding_create(g->comm, &table, 1, &options, &collection), TUTTI_ERROR_INVALID_ARGUMENT,
+        "'/nonexistent' takes no file");
+  const char* folder = getenv("TMPDIR");
+  options.table_folder = folder != NULL ? folder : "/tmp";
+  OK(tutti_embedding_create(g->comm, &table, 1, &options, &collection));
+  OK(tutti_embedding_fill(collection, 0, make_long_rows, NULL));
+  OK(tutti_embedding_start_forward(collection, 0, &bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL, NULL));
+  OK(tutti_embedding_finish_forward(collection, 0));
+  const float* data = NULL;
+  size_t stride = 0, samples = 0;
+  OK(tutti_embedding_vectors(collection, 0, 0, &data, &stride, &samples));
+  for (size_t s = 0; s < samples; ++s) {
+    const float expected = 2 + (float)(2 * (first_sample(g) + (int)s) + 1) / 1000;
+    CHECK(fabsf(data[s * stride] - expected) < 1e-5f);
+  }
+  OK(tutti_embedding_free(&collection));
+}
+
 /* Vectors travel in 16 bits: they are close to the sums, and are not the sums where there are several ranks. */
 static void test_exchange(const struct group* g) {
   const tutti_embedding_table_t table = {
@@ -265,6 +298,7 @@ void test_embedding(const struct group* g) {
   }
   for (int sharding = TUTTI_SHARDING_AUTO; sharding <= TUTTI_SHARDING_ROW_WISE_ON_NODE; ++sharding)
     test_steps(g, sharding);
+  test_files(g);
   test_exchange(g);
   test_lookup_shares(g);
   test_frequencies(g);

@@ -39,6 +39,8 @@ struct ShardPlace {
   std::size_t first_column = 0;   ///< column of the whole table that is column 0 of the shard
   std::size_t whole_columns = 0;  ///< columns of the whole table; 0: dim, for unsharded columns
   std::int64_t row_step = 1;      ///< distance of the shard's rows in the whole table
+  /// If memory has some of the shard's rows: the row of the shard that each row in memory is. Else null.
+  const std::uint64_t* cached_rows = nullptr;
 };
 
 /// A table, or a shard of a table, of rows x dim values in host memory, owned by the caller. Row r starts at element

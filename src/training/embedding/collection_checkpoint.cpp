@@ -8,12 +8,15 @@
 
 #include "training/embedding/collection_sections.hpp"
 #include "training/embedding/collection_state.hpp"
+#include "training/embedding/rows_on_host.hpp"
 
 namespace tutti {
 
 namespace {
 
 using detail::Block;
+using detail::RowArrays;
+using detail::RowsOnHost;
 using detail::state_name;
 using detail::TableSection;
 using kernels::RowOptimizer;
@@ -25,7 +28,8 @@ constexpr std::size_t section_bytes = std::size_t{16} << 20U;
 /// state of Adagrad and Adam (1 and 2 parts).
 struct Grid {
   std::string content;
-  std::byte* data = nullptr;
+  std::byte* RowArrays::*array = nullptr;  ///< of the rows' arrays
+  std::byte* data = nullptr;               ///< null if they are cached
   Block block;
   std::size_t parts = 1;
   std::size_t value_bytes = 0;
@@ -36,26 +40,30 @@ struct Grid {
 class PieceGrids {
  public:
   PieceGrids(const detail::CollectionFacts& facts, const detail::ShardTables& tables, std::size_t i)
-      : shard_(facts.pieces()[i].shard), config_(facts.tables[shard_.table]), table_(tables.table(i)) {
+      : shard_(facts.pieces()[i].shard), config_(facts.tables[shard_.table]) {
     const RowOptimizer optimizer = facts.options.optimizer;
     const Block all{shard_.table_rows(), shard_.column_begin, shard_.column_end};
-    grids_.push_back(
-        {datatype_name(config_.type), static_cast<std::byte*>(table_.weights), all, 1, Datatype(config_.type).size()});
-    if (table_.scales != nullptr) {
+    const auto table = tables.table(i);
+    const bool is_cached = !tables.caches().empty();
+    const auto in_memory = [is_cached](void* data) { return is_cached ? nullptr : static_cast<std::byte*>(data); };
+    grids_.push_back({datatype_name(config_.type), &RowArrays::values, in_memory(table.weights), all, 1,
+                      Datatype(config_.type).size()});
+    if (table.scales != nullptr) {
       // One scale a row, valid for these columns only.
-      grids_.push_back({"scales", reinterpret_cast<std::byte*>(table_.scales), all, 1, sizeof(kernels::RowScale)});
+      grids_.push_back({"scales", &RowArrays::scales, in_memory(table.scales), all, 1, sizeof(kernels::RowScale)});
     }
-    auto* state = reinterpret_cast<std::byte*>(tables.state(i));
+    std::byte* const state = in_memory(tables.state(i));
     if (optimizer == RowOptimizer::row_wise_adagrad) {
-      grids_.push_back({state_name(optimizer), state, {shard_.table_rows(), 0, 1}, 1, sizeof(float)});
-    } else if (state != nullptr) {
-      grids_.push_back({state_name(optimizer), state, all, tables.state_width(i) / shard_.columns(), sizeof(float)});
+      grids_.push_back(
+          {state_name(optimizer), &RowArrays::state, state, {shard_.table_rows(), 0, 1}, 1, sizeof(float)});
+    } else if (tables.state_width(i) > 0) {
+      grids_.push_back({state_name(optimizer), &RowArrays::state, state, all, tables.state_width(i) / shard_.columns(),
+                        sizeof(float)});
     }
   }
 
   [[nodiscard]] const TableShard& shard() const { return shard_; }
   [[nodiscard]] const EmbeddingTableConfig& config() const { return config_; }
-  [[nodiscard]] const kernels::EmbeddingTable& table() const { return table_; }
   [[nodiscard]] const Grid& rows() const { return grids_.front(); }
   [[nodiscard]] const std::vector<Grid>& all() const { return grids_; }
   /// Null if the optimizer has no state.
@@ -68,7 +76,6 @@ class PieceGrids {
  private:
   TableShard shard_;
   const EmbeddingTableConfig& config_;
-  kernels::EmbeddingTable table_;
   std::vector<Grid> grids_;
 };
 
@@ -142,15 +149,26 @@ void for_each_run(const TableRows& common, const TableRows& from, const TableRow
 /// Reads one piece's part of a checkpoint.
 class PieceLoader {
  public:
-  /// `grows`: the checkpoint may lack the last rows of the table.
-  PieceLoader(const CheckpointReader& reader, const PieceGrids& grids, const std::vector<TableSection>& sections,
-              bool grows)
-      : reader_(reader), grids_(grids), sections_(sections) {
+  PieceLoader(const CheckpointReader& reader, const detail::CollectionFacts& facts, const detail::ShardTables& tables,
+              std::size_t piece, const std::vector<TableSection>& sections)
+      : reader_(reader),
+        facts_(facts),
+        tables_(tables),
+        piece_(piece),
+        grids_(facts, tables, piece),
+        sections_(sections) {
+    const bool grows = facts.options.grow;  // the checkpoint may lack the last rows of the table
     for (const auto& section : sections)
       if (grows) rows_needed_ = std::max(rows_needed_, section.rows.end);
-    if (!grows) rows_needed_ = grids.config().rows;
+    if (!grows) rows_needed_ = grids_.config().rows;
   }
 
+  void load() {
+    load_rows();
+    if (const Grid* state = grids_.state(facts_.options.optimizer)) load_state(*state);
+  }
+
+ private:
   void load_rows() {
     const Grid& rows = grids_.rows();
     for (const auto& section : sections_) {
@@ -177,13 +195,15 @@ class PieceLoader {
       const Block saved = block_of(section);
       read(section, static_cast<std::size_t>(saved.rows.size()) * state.parts * saved.columns() * sizeof(float),
            content_);
-      copy_state(saved, *common, state);
+      const RowsOnHost window = window_of(common->rows, RowsOnHost::Content::rows_and_state);
+      window.read();
+      copy_state(saved, *common, state, window);
+      window.write();
       covered_ += static_cast<std::size_t>(common->rows.size()) * common->columns();
     }
     check_covered(state, ("state of " + state.content).c_str());
   }
 
- private:
   static Block block_of(const TableSection& s) { return {s.rows, s.column_begin, s.column_end}; }
   static std::optional<Block> common_of(const TableSection& s, const Block& block) {
     return detail::common_block(block_of(s), block);
@@ -224,12 +244,25 @@ class PieceLoader {
       read(*at, static_cast<std::size_t>(from.rows) * sizeof(kernels::RowScale), scales_);
       from.scales = reinterpret_cast<kernels::RowScale*>(scales_.data());
     }
-    for_each_run(common.rows, saved.rows, grids_.rows().block.rows,
-                 [&](const Run& run) { copy_rows(from, saved.column_begin, common, run); });
+    const TableRows& rows = grids_.rows().block.rows;
+    const RowsOnHost window = window_of(common.rows, RowsOnHost::Content::rows);
+    const std::int64_t before = rows.below(common.rows.begin) - window.first_row();
+    window.read();
+    for_each_run(common.rows, saved.rows, rows, [&](const Run& run) {
+      copy_rows(from, saved.column_begin, common, {run.from, run.to - before, run.count}, window.table());
+    });
+    window.write();
   }
 
-  void copy_rows(const kernels::EmbeddingTable& from, std::size_t from_column, const Block& common, const Run& run) {
-    const kernels::EmbeddingTable& to = grids_.table();
+  /// The rows of the piece from the first to the last of some of them.
+  RowsOnHost window_of(const TableRows& some, RowsOnHost::Content content) const {
+    const TableRows& rows = grids_.rows().block.rows;
+    const std::int64_t first = rows.below(some.begin);
+    return {facts_, tables_, piece_, first, rows.below(some.row(some.size() - 1)) + 1 - first, content};
+  }
+
+  void copy_rows(const kernels::EmbeddingTable& from, std::size_t from_column, const Block& common, const Run& run,
+                 const kernels::EmbeddingTable& to) {
     const std::size_t to_column = grids_.shard().column_begin;
     if (from.type == to.type && from.dim == to.dim && from_column == to_column) {
       const std::size_t row_bytes = from.dim * Datatype(from.type).size();
@@ -248,22 +281,25 @@ class PieceLoader {
                         common.columns());
   }
 
-  void copy_state(const Block& saved, const Block& common, const Grid& state) {
+  void copy_state(const Block& saved, const Block& common, const Grid& state, const RowsOnHost& window) {
     const auto* from = reinterpret_cast<const float*>(content_.data());
-    auto* to = reinterpret_cast<float*>(state.data);
+    const std::int64_t before = state.block.rows.below(common.rows.begin) - window.first_row();
     for (std::int64_t i = 0; i < common.rows.size(); ++i) {
       for (std::size_t k = 0; k < state.parts; ++k) {
-        const auto at = [&](const Block& block) {
-          const auto place = static_cast<std::size_t>(block.rows.below(common.rows.row(i)));
+        const auto at = [&](const Block& block, std::int64_t first) {
+          const auto place = static_cast<std::size_t>(block.rows.below(common.rows.row(i)) - first);
           return (place * state.parts + k) * block.columns() + common.column_begin - block.column_begin;
         };
-        std::copy_n(from + at(saved), common.columns(), to + at(state.block));
+        std::copy_n(from + at(saved, 0), common.columns(), window.state() + at(state.block, before));
       }
     }
   }
 
   const CheckpointReader& reader_;
-  const PieceGrids& grids_;
+  const detail::CollectionFacts& facts_;
+  const detail::ShardTables& tables_;
+  std::size_t piece_;
+  PieceGrids grids_;
   const std::vector<TableSection>& sections_;
   std::int64_t rows_needed_ = 0;
   std::size_t covered_ = 0;
@@ -271,6 +307,18 @@ class PieceLoader {
   std::vector<std::byte> scales_;
   std::vector<float> values_;
 };
+
+/// Copies the rows of a grid that is not in memory; null if it is.
+detail::SavedRows::CopyRows copier(const detail::ShardTables& tables, std::size_t piece, const Grid& grid) {
+  if (grid.data != nullptr || tables.caches().empty()) return {};
+  const detail::RowCache& cache = tables.cache(piece);
+  const std::uint64_t first_row = tables.cached(piece).first_row;
+  return [&cache, first_row, array = grid.array](std::size_t first, std::size_t rows, std::byte* to) {
+    RowArrays arrays;
+    arrays.*array = to;
+    cache.read(first_row + first, rows, arrays);
+  };
+}
 
 /// The rows of a device.
 std::shared_ptr<detail::ShardTables> copy_on_host(const detail::ShardTables& tables,
@@ -304,7 +352,7 @@ void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix
       const bool once = grid.content == state_name(RowOptimizer::row_wise_adagrad);
       if (once && grids.shard().column_begin != 0) continue;
       add_grid(part, prefix, grids.config().name, grid, step, {rows, i, saved.size()});
-      saved.push_back({grid.data, stored_row_bytes(grid)});
+      saved.push_back({grid.data, stored_row_bytes(grid), copier(*tables, i, grid)});
     }
     rows->add_piece(static_cast<std::size_t>(grids.shard().rows()), saved);
   }
@@ -322,11 +370,9 @@ void EmbeddingCollection::load(const CheckpointReader& reader, const std::string
   const auto copy = facts.on_device() ? copy_on_host(state_->tables, facts) : nullptr;
   const auto& tables = copy ? *copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
-    const PieceGrids grids(facts, tables, i);
-    const auto sections = detail::sections_of(names, prefix, grids.config().name);
-    PieceLoader loader(reader, grids, sections, facts.options.grow);
-    loader.load_rows();
-    if (const Grid* state = grids.state(facts.options.optimizer)) loader.load_state(*state);
+    const auto& table = facts.tables[facts.pieces()[i].shard.table];
+    const auto sections = detail::sections_of(names, prefix, table.name);
+    PieceLoader(reader, facts, tables, i, sections).load();
   }
   reader.read(prefix + " steps", std::span<std::uint64_t>(&state_->steps, 1));
   if (!copy) return;

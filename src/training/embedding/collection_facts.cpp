@@ -9,6 +9,8 @@
 #include <tutti/kernels/device.hpp>
 
 #include "training/embedding/plan_cost.hpp"
+#include "training/embedding/row_access.hpp"
+#include "training/embedding/row_cache.hpp"
 
 namespace tutti::detail {
 
@@ -63,6 +65,43 @@ void check_device(const CollectionFacts& facts) {
   device::refuse_per_thread(facts.options.stream, [] { return "EmbeddingCollection on a device"; });
 }
 
+[[noreturn]] void refuse_cache(const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, "EmbeddingCollection: " + what);
+}
+
+/// Memory that the rows of the largest batch take in rank r's caches, by the planner's count of different rows.
+double batch_memory(const CollectionFacts& facts, int r) {
+  double bytes = 0;
+  for (const Piece& piece : facts.map.of_rank(r)) {
+    const EmbeddingTableConfig& table = facts.tables[piece.shard.table];
+    const double lookups = static_cast<double>(facts.options.max_batch) * table.mean_lookups;
+    const RowShape shape{table.type, piece.shard.columns(),
+                         kernels::row_state_values(facts.options.optimizer, piece.shard.columns())};
+    bytes += RowAccess(table, lookups).load(piece.shard.table_rows()).distinct *
+             static_cast<double>(RowCache::slot_bytes(shape));
+  }
+  return bytes;
+}
+
+void check_table_memory(const CollectionFacts& facts) {
+  const auto& options = facts.options;
+  if (options.table_memory == 0 && !options.table_folder.empty())
+    refuse_cache("option table_folder is set, but table_memory is 0; set the largest memory of tables too");
+  if (options.table_memory == 0) return;
+  if (options.table_folder.empty())
+    refuse_cache("option table_memory is set, but table_folder is empty; name a folder on a disk");
+  if (facts.on_device())
+    refuse_cache("option table_memory is for tables in host memory; omit it, or pass memory = host");
+  for (int r = 0; r < facts.ranks; ++r) {
+    const double least = batch_memory(facts, r);
+    if (!facts.caches(bytes_of_rank(facts, r)) || least <= static_cast<double>(options.table_memory)) continue;
+    refuse_cache(fmt::format(
+        "option table_memory is {} bytes, but the rows of a batch of max_batch = {} samples take about {:.0f} bytes on "
+        "rank {}; raise table_memory to that at least, better to many times as much, or lower max_batch",
+        options.table_memory, options.max_batch, least, r));
+  }
+}
+
 Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& plan,
              const EmbeddingCollectionOptions& options) {
   Hash hash;
@@ -76,10 +115,20 @@ Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& p
   hash.add(options.beta2).add(options.rounding).add(options.max_batch).add(options.slots).add(options.weighted);
   hash.add(options.seed).add(options.memory).add(options.stream.kind).add(options.epsilon_hat).add(options.grow);
   hash.add(options.exchange_type);
+  hash.add(options.table_memory).add(options.table_folder);
   return hash;
 }
 
 }  // namespace
+
+std::size_t bytes_of_rank(const CollectionFacts& facts, int r) {
+  std::size_t bytes = 0;
+  for (const Piece& piece : facts.map.of_rank(r)) {
+    const TableShard& shard = piece.shard;
+    bytes += shard_arrays(facts.tables[shard.table], shard.rows(), shard.columns(), facts.options.optimizer).bytes();
+  }
+  return bytes;
+}
 
 CollectionFacts agree_on_facts(const Communicator& comm, std::span<const EmbeddingTableConfig> tables,
                                ShardingPlan plan, const EmbeddingCollectionOptions& options) {
@@ -101,6 +150,7 @@ CollectionFacts agree_on_facts(const Communicator& comm, std::span<const Embeddi
     check_row_state(t, facts);
   }
   check_device(facts);
+  check_table_memory(facts);
   if (facts.on_device()) facts.device = device::runtime()->current_device();
   return facts;
 }

@@ -26,6 +26,10 @@ struct CollectionFacts {
   bool registers = false;  ///< what the ranks exchange on a device is in memory that NCCL registers
 
   [[nodiscard]] bool on_device() const { return options.memory == MemoryKind::device; }
+  /// Whether a rank with so many bytes of rows and state has them in files, and caches of them in memory.
+  [[nodiscard]] bool caches(std::size_t bytes) const {
+    return options.table_memory > 0 && bytes > options.table_memory;
+  }
   [[nodiscard]] void* stream() const { return options.stream.handle; }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return map.of_rank(rank); }
   [[nodiscard]] SampleSlice slice(std::size_t batch) const { return sample_slice(batch, rank, ranks); }
@@ -39,6 +43,9 @@ struct CollectionFacts {
     return options.optimizer == kernels::RowOptimizer::row_wise_adagrad && !map.replicated(t) && map.columns_divided(t);
   }
 };
+
+/// Bytes of the rows and state of rank r.
+[[nodiscard]] std::size_t bytes_of_rank(const CollectionFacts& facts, int r);
 
 /// Checks the arguments of a collection and makes its facts. Errors, on all ranks alike: mismatch where ranks pass
 /// different arguments; invalid_argument, invalid_datatype, not_built, not_supported. Collective; blocking.

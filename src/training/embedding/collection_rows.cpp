@@ -70,7 +70,7 @@ void EmbeddingCollection::read_rows(std::size_t i, std::int64_t row_begin, std::
                     "in steps of {}, of {} values",
                     row_begin, row_end, out.size(), shard.row_begin, shard.row_end, shard.row_step, shard.columns()));
   }
-  const detail::RowsOnHost block(state_->facts, state_->tables.table(i), first, rows);
+  const detail::RowsOnHost block(state_->facts, state_->tables, i, first, rows);
   block.read();
   kernels::read_rows(block.table(), {block.first_row(), rows, 0, shard.columns()}, out.data(), shard.columns());
 }
@@ -87,7 +87,7 @@ void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
     for (std::size_t i = 0; i < state_->shards.size(); ++i) {
       const TableShard& shard = state_->shards[i];
       if (shard.table != t || !shard.table_rows().has(rows.begin)) continue;
-      const detail::RowsOnHost block(state_->facts, state_->tables.table(i), shard.table_rows().below(rows.begin),
+      const detail::RowsOnHost block(state_->facts, state_->tables, i, shard.table_rows().below(rows.begin),
                                      rows.size());
       kernels::write_rows(block.table(), {block.first_row(), rows.size(), 0, shard.columns()},
                           values.data() + shard.column_begin, config.dim);

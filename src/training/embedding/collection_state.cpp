@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <new>
-#include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
 
+#include "training/all_or_none.hpp"
+#include "training/embedding/plan_cost.hpp"
 #include "training/embedding/row_squares.hpp"
 
 namespace tutti {
@@ -51,21 +52,25 @@ EmbeddingCollection::State::State(const Communicator& communicator, std::span<co
 
 EmbeddingCollection::State::~State() { end_saved("was destroyed before its checkpoint was written"); }
 
-/// A rank without memory is known to all before any rank goes on.
 void EmbeddingCollection::State::allocate_on_all_ranks() {
-  std::int32_t failed_rank = -1;
-  try {
-    allocate();
-  } catch (const std::bad_alloc&) {
-    failed_rank = comm->rank();
-  } catch (const Error&) {
-    failed_rank = comm->rank();
-  }
-  allreduce(*comm, Buffer(&failed_rank, 1), max);
-  if (failed_rank < 0) return;
+  const auto share = [this] {
+    try {
+      allocate();
+    } catch (const std::bad_alloc&) {
+      refuse_memory();
+    } catch (const Error&) {
+      if (facts.options.table_memory > 0) throw;
+      refuse_memory();
+    }
+  };
+  training::all_or_none(*comm, share);
+}
+
+void EmbeddingCollection::State::refuse_memory() const {
   throw Error(ErrorCode::out_of_memory,
-              fmt::format("EmbeddingCollection: rank {} has no memory for its shards; use more ranks or a smaller type",
-                          failed_rank));
+              fmt::format("EmbeddingCollection: no memory for {} bytes of rows and state; set table_memory and "
+                          "table_folder, which keep them in files, or use more ranks or a smaller type",
+                          detail::bytes_of_rank(facts, facts.rank)));
 }
 
 void EmbeddingCollection::State::set_up_device() {
@@ -79,6 +84,7 @@ void EmbeddingCollection::State::allocate() {
   tables = detail::ShardTables(facts, facts.options.memory);
   for (std::size_t i = 0; i < facts.options.slots; ++i) {
     auto& slot = *slots.emplace_back(std::make_unique<detail::BatchSlot>(*comm, facts));
+    if (!tables.caches().empty()) slot.cached = std::make_unique<detail::CachedLookups>(facts, tables);
     if (copies) slot.on_device = std::make_unique<detail::DeviceLookups>(facts, copies->handle());
   }
 }
@@ -138,6 +144,7 @@ void EmbeddingCollection::State::look_up(detail::BatchSlot& slot) {
   const std::size_t own = facts.slice(batch).size();
   slot.exchange.set_batch(batch);
   slot.samples.connect();
+  if (slot.cached) slot.cached->bring_for_forward(batch_lookups, batch);
   for (auto& group : sharded) {
     if (batch == 0) break;
     group.look_up(
@@ -175,11 +182,12 @@ void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_
   const auto gradient = [&](std::size_t i) { return gradients_of(slot, i); };
   if (batch == 0) return;
   if (device) return update_on_device(slot, step);
+  if (slot.cached) slot.cached->bring_for_update(batch_lookups, batch);
   keep_saved(slot);
   for (auto& group : updated) group.update(batch_lookups.type(), batch, lookups, gradient, step, workspace);
   if (!adds_squares) return;
   for (auto& group : completed) group.square(batch_lookups.type(), batch, lookups, gradient, workspace);
-  detail::add_row_squares(*comm, facts, completed);
+  detail::add_row_squares(*comm, facts, tables, completed);
   for (auto& group : completed) group.update(batch_lookups.type(), batch, lookups, gradient, step, workspace);
 }
 
@@ -188,7 +196,7 @@ void EmbeddingCollection::State::keep_saved(const detail::BatchSlot& slot) {
   for (const auto& weak : saved) {
     const auto rows = weak.lock();
     for (std::size_t i = 0; rows && i < facts.pieces().size(); ++i)
-      rows->keep(i, slot.all(i), slot.input.lookups().type(), slot.input.batch());
+      rows->keep(i, slot.input.lookups().all(i), slot.input.lookups().type(), slot.input.batch());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <tutti/embedding_collection.hpp>
 #include <vector>
 
+#include "training/embedding/cached_lookups.hpp"
 #include "training/embedding/device_lookups.hpp"
 #include "training/embedding/device_squares.hpp"
 #include "training/embedding/pending_input.hpp"
@@ -25,12 +26,12 @@ enum class BatchStage : std::uint8_t { none, input, looked_up, vectors_sent, for
 struct BatchSlot {
   BatchSlot(const Communicator& comm, const CollectionFacts& facts)
       : input(facts), exchange(comm, facts), samples(facts, exchange) {}
-  /// The lookups where the kernels read them: on the device, if the rows are there.
+  /// The lookups as the kernels read them: on the device if the rows are there, of slots if rows are cached.
   [[nodiscard]] const kernels::TableLookups& all(std::size_t i) const {
-    return on_device ? on_device->all(i) : input.lookups().all(i);
+    return on_device ? on_device->all(i) : cached ? cached->all(i) : input.lookups().all(i);
   }
   [[nodiscard]] const kernels::TableLookups& own(std::size_t i) const {
-    return on_device ? on_device->own(i) : input.lookups().own(i);
+    return on_device ? on_device->own(i) : cached ? cached->own(i) : input.lookups().own(i);
   }
   [[nodiscard]] const float* counts(std::size_t t) const {
     if (on_device) return on_device->counts(t);
@@ -42,6 +43,7 @@ struct BatchSlot {
   VectorExchange exchange;
   SampleSide samples;
   std::unique_ptr<DeviceLookups> on_device;  ///< null if the rows are on the host
+  std::unique_ptr<CachedLookups> cached;     ///< null if all rows are in memory
   bool input_finished = false;               ///< by finish_input(); look_up() may come before
 };
 
@@ -57,6 +59,7 @@ struct EmbeddingCollection::State {
   void set_up_device();
   void allocate();
   void allocate_on_all_ranks();
+  [[noreturn]] void refuse_memory() const;
   void group();
   detail::BatchSlot& slot(std::size_t i, detail::BatchStage expected, const char* call);
   /// Completes the input and brings the lookups to where the kernels read them. If all ranks know of a fault, throws it

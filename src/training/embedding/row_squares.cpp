@@ -2,6 +2,7 @@
 #include "training/embedding/row_squares.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tutti/collectives/alltoallv.hpp>
 
 namespace tutti::detail {
@@ -29,7 +30,9 @@ std::vector<SquareRoute> square_routes(const CollectionFacts& facts, int receive
   return routes;
 }
 
-void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std::span<PieceGroup> groups) {
+namespace {
+
+void exchange_squares(const Communicator& comm, const CollectionFacts& facts, std::span<PieceGroup> groups) {
   const auto ranks = static_cast<std::size_t>(facts.ranks);
   std::vector<std::vector<double>*> sums_of_piece(facts.pieces().size(), nullptr);
   for (PieceGroup& group : groups) {
@@ -68,6 +71,41 @@ void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std
     std::size_t& at = begins[static_cast<std::size_t>(route.sender.rank)];
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += arrived[at + k];
     at += sums.size();
+  }
+}
+
+/// The places of the sums of cached rows, in the order of the rows instead of their slots.
+std::vector<std::size_t> places_by_row(const kernels::RowSquares& squares, const std::uint64_t* row_of) {
+  std::vector<std::size_t> places(squares.rows.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::sort(places.begin(), places.end(),
+            [&](std::size_t a, std::size_t b) { return row_of[squares.rows[a]] < row_of[squares.rows[b]]; });
+  return places;
+}
+
+}  // namespace
+
+/// Ranks have a table's rows in different slots, so the sums travel in the order of the rows.
+void add_row_squares(const Communicator& comm, const CollectionFacts& facts, const ShardTables& tables,
+                     std::span<PieceGroup> groups) {
+  if (tables.caches().empty()) return exchange_squares(comm, facts, groups);
+  std::vector<std::vector<std::size_t>> places;
+  for (PieceGroup& group : groups) {
+    for (std::size_t k = 0; k < group.pieces().size(); ++k) {
+      kernels::RowSquares& squares = group.squares()[k];
+      places.push_back(places_by_row(squares, tables.table(group.pieces()[k]).place.cached_rows));
+      const std::vector<double> sums = squares.sums;
+      for (std::size_t j = 0; j < sums.size(); ++j) squares.sums[j] = sums[places.back()[j]];
+    }
+  }
+  exchange_squares(comm, facts, groups);
+  auto place = places.begin();
+  for (PieceGroup& group : groups) {
+    for (kernels::RowSquares& squares : group.squares()) {
+      const std::vector<double> sums = squares.sums;
+      for (std::size_t j = 0; j < sums.size(); ++j) squares.sums[(*place)[j]] = sums[j];
+      ++place;
+    }
   }
 }
 

@@ -21,6 +21,7 @@ struct SquareRoute {
 /// Replaces the sums of squares of each piece in the groups by the totals over all pieces with the same rows, added in
 /// the order of their columns, so that all of them get the same bits. Collective over `comm`, also for ranks without
 /// groups; blocking. Makes one alltoallv.
-void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std::span<PieceGroup> groups);
+void add_row_squares(const Communicator& comm, const CollectionFacts& facts, const ShardTables& tables,
+                     std::span<PieceGroup> groups);
 
 }  // namespace tutti::detail

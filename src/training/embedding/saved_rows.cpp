@@ -28,8 +28,7 @@ std::size_t SavedRows::Piece::rows_read() const {
 /// The rows that an update may be changing now have been kept: only the others are read where they are.
 SavedRows::Run SavedRows::Piece::run_at(const PieceGrid& grid, std::uint64_t at, std::uint64_t end) const {
   const std::size_t bytes = grid.live.row_bytes;
-  const std::byte* live = grid.live.data + at;
-  if (kept_rows == 0) return {live, static_cast<std::size_t>(end - at)};
+  if (kept_rows == 0) return {nullptr, static_cast<std::size_t>(end - at)};
   auto row = static_cast<std::size_t>(at / bytes);
   const std::size_t inside = static_cast<std::size_t>(at % bytes);
   const std::uint32_t number = number_of(row);
@@ -38,7 +37,7 @@ SavedRows::Run SavedRows::Piece::run_at(const PieceGrid& grid, std::uint64_t at,
   }
   const auto rows_end = static_cast<std::size_t>((end + bytes - 1) / bytes);
   while (row < rows_end && number_of(row) == 0) ++row;
-  return {live, static_cast<std::size_t>(std::min<std::uint64_t>(end, row * bytes) - at)};
+  return {nullptr, static_cast<std::size_t>(std::min<std::uint64_t>(end, row * bytes) - at)};
 }
 
 void SavedRows::Piece::release() {
@@ -56,13 +55,27 @@ void SavedRows::add_piece(std::size_t rows, const std::vector<Grid>& grids) {
   }
 }
 
+void SavedRows::copy_live(const Grid& grid, std::uint64_t at, std::span<std::byte> out) {
+  if (grid.data != nullptr) {
+    std::memcpy(out.data(), grid.data + at, out.size());
+    return;
+  }
+  const auto first = static_cast<std::size_t>(at / grid.row_bytes);
+  const auto inside = static_cast<std::size_t>(at % grid.row_bytes);
+  const std::size_t rows = (inside + out.size() + grid.row_bytes - 1) / grid.row_bytes;
+  if (rows * grid.row_bytes == out.size()) return grid.copy_rows(first, rows, out.data());
+  std::vector<std::byte> whole(rows * grid.row_bytes);
+  grid.copy_rows(first, rows, whole.data());
+  std::memcpy(out.data(), whole.data() + inside, out.size());
+}
+
 void SavedRows::keep_row(Piece& piece, std::size_t row) {
   if (piece.kept_rows % rows_of_block == 0) {
     piece.blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(rows_of_block * piece.row_bytes));
   }
   std::byte* to = piece.kept_row(piece.kept_rows);
   for (const PieceGrid& grid : piece.grids) {
-    std::memcpy(to + grid.kept_at, grid.live.data + row * grid.live.row_bytes, grid.live.row_bytes);
+    copy_live(grid.live, row * grid.live.row_bytes, {to + grid.kept_at, grid.live.row_bytes});
   }
   piece.number_of(row) = static_cast<std::uint32_t>(++piece.kept_rows);
 }
@@ -91,6 +104,8 @@ void SavedRows::keep(std::size_t i, const kernels::TableLookups& lookups, kernel
     } else {
       keep_rows(piece, std::span(static_cast<const std::int64_t*>(lookups.indices) + first, count));
     }
+  } catch (const Error& error) {
+    ended_ = error;
   } catch (const std::exception&) {
     ended_ = Error(ErrorCode::out_of_memory,
                    "checkpoint: no memory for rows that changed before they were saved; save while nothing trains");
@@ -105,7 +120,11 @@ void SavedRows::read(std::size_t i, std::size_t grid, std::uint64_t offset, std:
   const std::uint64_t end = offset + out.size();
   for (std::uint64_t at = offset; at < end;) {
     const Run run = piece.run_at(from, at, end);
-    std::memcpy(out.data() + (at - offset), run.data, run.bytes);
+    const auto to = out.subspan(static_cast<std::size_t>(at - offset), run.bytes);
+    if (run.kept != nullptr)
+      std::memcpy(to.data(), run.kept, run.bytes);
+    else
+      copy_live(from.live, at, to);
     at += run.bytes;
   }
   from.read = end;

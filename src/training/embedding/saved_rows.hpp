@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,10 +22,13 @@ namespace tutti::detail {
 /// moment, and memory grows with the rows that change until they are read.
 class SavedRows {
  public:
+  /// Copies rows of a grid that are not in memory.
+  using CopyRows = std::function<void(std::size_t first, std::size_t rows, std::byte* to)>;
   /// Memory of a piece with `row_bytes` for each row. Read in the order of the grids.
   struct Grid {
-    const std::byte* data = nullptr;
+    const std::byte* data = nullptr;  ///< null: copy_rows is set
     std::size_t row_bytes = 0;
+    CopyRows copy_rows{};
   };
   /// Adds the next piece. No grids: nothing of it is saved.
   void add_piece(std::size_t rows, const std::vector<Grid>& grids);
@@ -48,7 +52,7 @@ class SavedRows {
   };
   /// Bytes that lie one after the other.
   struct Run {
-    const std::byte* data;
+    const std::byte* kept;  ///< null: where the rows are
     std::size_t bytes;
   };
   struct Piece {
@@ -68,6 +72,7 @@ class SavedRows {
   template <typename Index>
   static void keep_rows(Piece& piece, std::span<const Index> rows);
   static void keep_row(Piece& piece, std::size_t row);
+  static void copy_live(const Grid& grid, std::uint64_t at, std::span<std::byte> out);
 
   std::mutex mutex_;
   std::vector<Piece> pieces_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <tutti/kernels/device.hpp>
 #include <tutti/kernels/embedding_backward.hpp>
@@ -9,13 +11,21 @@
 
 #include "training/embedding/batch_lookups.hpp"
 #include "training/embedding/memory.hpp"
+#include "training/embedding/row_cache.hpp"
 
 namespace tutti::detail {
 
 /// The rows of this rank's pieces and their optimizer state, initially zero; on a device, zeroed in the order of the
-/// collection's stream.
+/// collection's stream. Rows that are more than EmbeddingCollectionOptions::table_memory are in files, and caches have
+/// the hot ones, one cache for all pieces whose rows have one shape.
 class ShardTables {
  public:
+  /// Where a piece is.
+  struct CachedPiece {
+    std::size_t cache = 0;
+    std::uint64_t first_row = 0;  ///< of the piece, among the rows of the cache
+  };
+
   ShardTables() = default;
   ShardTables(const CollectionFacts& facts, MemoryKind kind);
 
@@ -23,17 +33,35 @@ class ShardTables {
   void copy(const ShardTables& from, const CollectionFacts& facts);
 
   [[nodiscard]] std::size_t size() const { return tables_.size(); }
-  [[nodiscard]] const kernels::EmbeddingTable& table(std::size_t i) const { return tables_[i]; }
-  [[nodiscard]] float* state(std::size_t i) const { return states_[i]; }
+  [[nodiscard]] bool on_device() const { return kind_ == MemoryKind::device; }
+  /// The rows of piece i, or the slots of its cache: as kernels take them.
+  [[nodiscard]] kernels::EmbeddingTable table(std::size_t i) const;
+  /// Of what table(i) is.
+  [[nodiscard]] float* state(std::size_t i) const;
   /// Values of state per row of piece i.
   [[nodiscard]] std::size_t state_width(std::size_t i) const { return state_widths_[i]; }
-  [[nodiscard]] std::size_t bytes() const { return memory_.bytes(); }
+  /// Bytes of rows and state, wherever they are.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+  /// Empty unless rows are cached.
+  [[nodiscard]] std::span<const std::unique_ptr<RowCache>> caches() const { return caches_; }
+  [[nodiscard]] const CachedPiece& cached(std::size_t i) const { return cached_[i]; }
+  [[nodiscard]] RowCache& cache(std::size_t i) const { return *caches_[cached_[i].cache]; }
+  /// Changes whenever a row may have come into another slot.
+  [[nodiscard]] std::uint64_t generation() const;
 
  private:
+  void place_in_memory(const CollectionFacts& facts);
+  void place_in_caches(const CollectionFacts& facts);
+
+  MemoryKind kind_ = MemoryKind::host;
+  std::size_t bytes_ = 0;
   TableBlock memory_;
   std::vector<kernels::EmbeddingTable> tables_;
   std::vector<float*> states_;
   std::vector<std::size_t> state_widths_;
+  std::vector<std::unique_ptr<RowCache>> caches_;
+  std::vector<CachedPiece> cached_;
 };
 
 /// The stream and the scratch memory of kernels on a device.
@@ -45,6 +73,7 @@ struct DeviceWork {
 /// Pieces that one call of a kernel handles: on the host, or on a device if a DeviceWork is passed.
 class PieceGroup {
  public:
+  /// `tables` outlive the group.
   PieceGroup(kernels::Pooling pooling, std::vector<std::size_t> pieces, const ShardTables& tables);
 
   [[nodiscard]] const std::vector<std::size_t>& pieces() const { return pieces_; }
@@ -103,9 +132,12 @@ class PieceGroup {
   [[nodiscard]] kernels::EmbeddingOptions options() const { return {.pooling = pooling_, .indices_checked = true}; }
   template <typename Lookups>
   void gather(const Lookups& lookups) {
+    gather_tables();
     lookups_.clear();
     for (const std::size_t i : pieces_) lookups_.push_back(lookups(i));
   }
+  /// The memory of a cache grows.
+  void gather_tables();
   template <typename Gradient>
   void gather_gradients(const Gradient& gradient) {
     gradients_.clear();
@@ -119,6 +151,7 @@ class PieceGroup {
 
   kernels::Pooling pooling_;
   std::vector<std::size_t> pieces_;
+  const ShardTables* shards_;
   std::vector<kernels::EmbeddingTable> tables_;
   std::vector<float*> states_;
   std::vector<kernels::TableLookups> lookups_;

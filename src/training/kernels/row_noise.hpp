@@ -49,6 +49,7 @@ class TableNoise {
   }
 
   [[nodiscard]] TUTTI_FUNCTION RowNoise row(std::uint64_t row) const {
+    if (place_.cached_rows != nullptr) row = place_.cached_rows[row];
     const auto number =
         static_cast<std::uint64_t>(place_.first_row) + row * static_cast<std::uint64_t>(place_.row_step);
     return {mix_bits(key_ ^ number), place_.first_column};

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -19,6 +21,16 @@ namespace tutti::test {
 inline constexpr double rate = 0.1;
 inline constexpr float epsilon = 1e-4F;
 
+/// TUTTI_TEST_TABLE_MEMORY has tests of tables in memory run with tables in files.
+inline std::size_t table_memory_of_tests() {
+  const char* bytes = std::getenv("TUTTI_TEST_TABLE_MEMORY");
+  return bytes != nullptr ? std::strtoull(bytes, nullptr, 10) : 0;
+}
+
+inline std::string table_folder(std::size_t table_memory) {
+  return table_memory > 0 ? std::filesystem::temp_directory_path().string() : "";
+}
+
 struct Setting {
   std::vector<EmbeddingTableConfig> tables;
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
@@ -28,6 +40,8 @@ struct Setting {
   std::size_t slots = 1;
   bool grow = false;
   DatatypeKind exchange_type = DatatypeKind::float32;
+  kernels::Rounding rounding = kernels::Rounding::nearest;
+  std::size_t table_memory = table_memory_of_tests();
   double tolerance = 2e-5;
   std::vector<std::size_t> batches{13, 8, 2, 13};
   MemoryKind memory = MemoryKind::host;
@@ -58,16 +72,19 @@ class Exercise {
   Exercise(const Communicator& comm, const Setting& setting, ShardingPlan plan)
       : setting_(setting),
         comm_(comm),
-        collection(comm, setting.tables, std::move(plan),
+        collection(comm, of_few_lookups(setting), std::move(plan),
                    {.optimizer = setting.optimizer,
                     .epsilon = epsilon,
+                    .rounding = setting.rounding,
                     .max_batch = 16,
                     .slots = setting.slots,
                     .weighted = setting.weighted,
                     .memory = setting.memory,
                     .stream = setting.stream,
                     .grow = setting.grow,
-                    .exchange_type = setting.exchange_type}),
+                    .exchange_type = setting.exchange_type,
+                    .table_memory = on_host(setting) ? setting.table_memory : 0,
+                    .table_folder = on_host(setting) ? table_folder(setting.table_memory) : ""}),
         bags_(setting.slots) {
     for (std::size_t t = 0; t < setting.tables.size(); ++t) {
       reference.emplace_back(setting.tables[t], t, setting.optimizer);
@@ -197,6 +214,14 @@ class Exercise {
   }
 
  private:
+  static bool on_host(const Setting& setting) { return setting.memory == MemoryKind::host; }
+  /// So that a collection takes less table_memory than its batches need.
+  static std::vector<EmbeddingTableConfig> of_few_lookups(const Setting& setting) {
+    std::vector<EmbeddingTableConfig> tables = setting.tables;
+    if (setting.table_memory > 0)
+      for (EmbeddingTableConfig& table : tables) table.mean_lookups = 1e-3;
+    return tables;
+  }
   struct Data {
     std::vector<Bags> bags;
     std::vector<std::vector<std::int32_t>> narrow;

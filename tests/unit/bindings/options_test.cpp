@@ -170,7 +170,8 @@ TEST(COptions, OfAServer) {
 TEST(COptions, OfEmbeddingTables) {
   tutti_embedding_options_t given = TUTTI_EMBEDDING_OPTIONS_INIT;
   auto& [size, version, optimizer, epsilon, beta1, beta2, max_batch, slots, memory_limit, seed, policy,
-         stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype] = given;
+         stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype, table_memory,
+         table_folder] = given;
   EXPECT_EQ(size, sizeof given);
   EXPECT_EQ(version, TUTTI_EMBEDDING_OPTIONS_VERSION);
   optimizer = TUTTI_ROWS_ADAM;
@@ -186,14 +187,16 @@ TEST(COptions, OfEmbeddingTables) {
   stream_kind = TUTTI_STREAM_CUDA;
   stream = &something;
   exchange_datatype = TUTTI_BFLOAT16;
+  table_memory = 54321;
+  table_folder = "a folder";
   for (const int which : {0, 1}) {
     stochastic_rounding = which;
     weighted = 1 - which;
     epsilon_hat = which;
     grow = 1 - which;
     const auto [to_optimizer, to_epsilon, to_beta1, to_beta2, to_rounding, to_policy, to_max_batch, to_slots,
-                to_weighted, to_seed, to_memory, to_stream, to_epsilon_hat, to_grow, to_exchange_type] =
-        embedding_options(&given);
+                to_weighted, to_seed, to_memory, to_stream, to_epsilon_hat, to_grow, to_exchange_type, to_table_memory,
+                to_table_folder] = embedding_options(&given);
     EXPECT_EQ(to_optimizer, kernels::RowOptimizer::adam);
     EXPECT_EQ(to_epsilon, 0.5F);
     EXPECT_EQ(to_beta1, 0.75);
@@ -206,6 +209,8 @@ TEST(COptions, OfEmbeddingTables) {
     EXPECT_EQ(to_epsilon_hat, which == 1);
     EXPECT_EQ(to_grow, which == 0);
     EXPECT_EQ(to_exchange_type, DatatypeKind::bfloat16);
+    EXPECT_EQ(to_table_memory, 54321U);
+    EXPECT_EQ(to_table_folder, "a folder");
     EXPECT_EQ(to_seed, 77U);
     EXPECT_EQ(to_memory, MemoryKind::device);
     EXPECT_EQ(to_stream.handle, &something);

@@ -82,6 +82,8 @@ EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* gi
   result.epsilon_hat = values.epsilon_hat != 0;
   result.grow = values.grow != 0;
   result.exchange_type = exchange_type(values.exchange_datatype);
+  result.table_memory = values.table_memory;
+  if (values.table_folder != nullptr) result.table_folder = values.table_folder;
   return result;
 }
 
