@@ -162,6 +162,8 @@ contains
     o%stream_kind = tutti_stream_cuda
     o%stream = recorded_place()
     o%exchange_datatype = tutti_float16
+    o%table_memory = 54321
+    o%table_folder = "a folder"
     do switch = 1, 2
       o%slots = switch
       o%stochastic_rounding = switch == 1

@@ -136,8 +136,8 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
                frequencies] = *tables;
   const auto& [hot_rows, hot_lookups, hot_count, bucket_rows, bucket_lookups, bucket_count] = *frequencies;
   const auto& [size, version, optimizer, epsilon, beta1, beta2, max_batch, slots, memory_limit, seed, policy,
-               stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype] =
-      *options;
+               stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype,
+               table_memory, table_folder] = *options;
   return Look()
       .at("count", count, 1U)
       .at("name", text(name), "t")
@@ -169,6 +169,8 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
       .at("epsilon_hat", epsilon_hat, slots == 1 ? 1 : 0)
       .at("grow", grow, slots == 2 ? 1 : 0)
       .at("exchange_datatype", exchange_datatype, TUTTI_FLOAT16)
+      .at("table_memory", table_memory, 54321U)
+      .at("table_folder", text(table_folder), "a folder")
       .at("memory", memory, TUTTI_MEMORY_DEVICE)
       .at("stream_kind", stream_kind, TUTTI_STREAM_CUDA)
       .at("stream", stream, recorded_place())

@@ -229,6 +229,27 @@ def test_vectors_travel_in_16_bits():
         tutti.EmbeddingCollection(comm, tables, plan, max_batch=batch, exchange_dtype="int8")
 
 
+def test_tables_in_files():
+    """They train to the same rows as tables in memory, and say which option is missing."""
+    rows, batch = 3000, 8 * size
+    tables = [tutti.EmbeddingTable("t", rows, 8, sharding="row_wise")]
+    trained = []
+    for files in ({}, {"table_memory": 4096, "table_folder": tempfile.gettempdir()}):
+        with tutti.EmbeddingCollection(comm, tables, max_batch=batch, optimizer="adagrad", **files) as collection:
+            collection.initialize()
+            for step in range(5):
+                indices = (np.arange(batch) * 131 + step * 977) % rows
+                collection.start_forward([(indices, np.arange(batch + 1))], batch)
+                vectors = np.array(collection.finish_forward()[0])
+                collection.gradients()[0][:] = vectors + step
+                collection.start_backward()
+                collection.finish_backward(0.1)
+            trained.append([np.array(collection.read_rows(i)) for i in range(len(collection.shards))])
+    assert all(np.array_equal(a, b) for a, b in zip(*trained, strict=True))
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "table_folder is empty"):
+        tutti.EmbeddingCollection(comm, tables, max_batch=batch, table_memory=4096)
+
+
 def test_parameter_server():
     for direct in (True, False):
         with tutti.ParameterServer(comm, 10, 3, direct=direct) as server:

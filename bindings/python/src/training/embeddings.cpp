@@ -30,7 +30,8 @@ struct PythonCollection : Kept<EmbeddingCollection> {
 EmbeddingCollectionOptions options_of(const std::string& optimizer, float epsilon, double beta1, double beta2,
                                       const std::string& rounding, const std::string& policy, std::size_t max_batch,
                                       std::size_t slots, bool weighted, std::uint64_t seed, bool epsilon_hat, bool grow,
-                                      const std::string& exchange_dtype) {
+                                      const std::string& exchange_dtype, std::size_t table_memory,
+                                      const std::string& table_folder) {
   EmbeddingCollectionOptions options;
   options.optimizer = optimizer_from(optimizer);
   options.epsilon = epsilon;
@@ -45,15 +46,19 @@ EmbeddingCollectionOptions options_of(const std::string& optimizer, float epsilo
   options.epsilon_hat = epsilon_hat;
   options.grow = grow;
   options.exchange_type = exchange_type_from(exchange_dtype);
+  options.table_memory = table_memory;
+  options.table_folder = table_folder;
   return options;
 }
 
 void make_collection(PythonCollection* self, nb::object comm, const Tables& tables, nb::handle plan,
                      std::size_t max_batch, const std::string& optimizer, float epsilon, double beta1, double beta2,
                      const std::string& rounding, const std::string& policy, std::size_t slots, bool weighted,
-                     std::uint64_t seed, bool epsilon_hat, bool grow, const std::string& exchange_dtype) {
-  const EmbeddingCollectionOptions options = options_of(optimizer, epsilon, beta1, beta2, rounding, policy, max_batch,
-                                                        slots, weighted, seed, epsilon_hat, grow, exchange_dtype);
+                     std::uint64_t seed, bool epsilon_hat, bool grow, const std::string& exchange_dtype,
+                     std::size_t table_memory, const std::string& table_folder) {
+  const EmbeddingCollectionOptions options =
+      options_of(optimizer, epsilon, beta1, beta2, rounding, policy, max_batch, slots, weighted, seed, epsilon_hat,
+                 grow, exchange_dtype, table_memory, table_folder);
   auto& ranks = nb::cast<PythonCommunicator&>(comm);
   const ShardingPlan chosen =
       plan.is_none() ? make_plan(ranks, tables, max_batch, 0, optimizer, exchange_dtype) : nb::cast<ShardingPlan>(plan);
@@ -200,6 +205,8 @@ void bind_embeddings(nb::module_& module) {
       "max_batch; a rank computes those of sample_slice(batch). Each of `slots` batches in flight has its own arrays. "
       "optimizer: 'sgd', 'adagrad', 'row_wise_adagrad' or 'adam'; policy for bad indices: 'fatal', 'clamp' or "
       "'ignore'; exchange_dtype, in which vectors and their gradients travel: 'float32', 'bfloat16' or 'float16'. "
+      "table_memory, for tables larger than memory: bytes of a rank's rows and state in memory (0: no limit), where "
+      "files in table_folder, on a disk of its node, have all of them. "
       "Without a plan plan_sharding() makes one. Free it before its communicator.");
   const auto slot = nb::arg("slot") = 0;
   collection
@@ -208,11 +215,12 @@ void bind_embeddings(nb::module_& module) {
            nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999, nb::arg("rounding") = "nearest",
            nb::arg("policy") = "fatal", nb::arg("slots") = 1, nb::arg("weighted") = false, nb::arg("seed") = 0,
            nb::arg("epsilon_hat") = false, nb::arg("grow") = false, nb::arg("exchange_dtype") = "float32",
+           nb::arg("table_memory") = 0, nb::arg("table_folder") = "",
            nb::sig("def __init__(self, comm: Communicator, tables: collections.abc.Sequence[EmbeddingTable], plan: "
                    "ShardingPlan | None = None, *, max_batch: int, optimizer: str = 'sgd', epsilon: float = 1e-10, "
                    "beta1: float = 0.9, beta2: float = 0.999, rounding: str = 'nearest', policy: str = 'fatal', slots: "
                    "int = 1, weighted: bool = False, seed: int = 0, epsilon_hat: bool = False, grow: bool = False, "
-                   "exchange_dtype: str = 'float32') -> None"))
+                   "exchange_dtype: str = 'float32', table_memory: int = 0, table_folder: str = '') -> None"))
       .def(
           "needs", [](const PythonCollection& c, std::size_t t) { return c.get().needs(t); }, nb::arg("table"),
           "True if this rank must pass the bags of a table with layout='global'. Local.")
