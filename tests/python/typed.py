@@ -6,6 +6,7 @@ import array
 import numpy as np
 
 import tutti
+import tutti.checkpoint
 
 comm = tutti.world()
 x = np.ones(3)
@@ -23,6 +24,9 @@ status: tutti.Status = comm.recv(x, tutti.ANY_SOURCE)
 print(status.count + 1, tutti.SUM, comm.topology.nodes)
 reducer = tutti.GradientReducer(comm, hook="bf16")
 index: int = reducer.add("w", x)
+saved: tutti.checkpoint.Checkpoint = tutti.checkpoint.open("run")
+table: tutti.checkpoint.Table = saved.tables()["users"]
+print(table[3:7].shape, table.dim + 1, table.state and table.state[[3]], saved.saves[0].bytes + 1)
 comm.allreduce(x, timeuot=1)  # type: ignore[call-arg]
 
 
