@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <optional>
 #include <tutti/error.hpp>
 
@@ -186,6 +187,8 @@ Observers observers_of(Context& comm, const CheckedCall& call, const Plan& plan)
     by.count(*comm.summary, operation_name(signature.operation), signature.kind, way.way,
              bytes_of(signature, call.binding));
   by.note = noted(comm, signature.kind, [&] { return facts_of(comm, call, way); });
+  if (is_traced(by.note)) [[unlikely]]
+    trace_blocks(by.note, signature, call.binding, comm.size);
   if (comm.flight.has_checksums() && signature.memory == MemoryClass::host) [[unlikely]]
     by.sums = std::make_unique<Checksums>(comm, data_of(signature, call.binding, comm.rank, comm.size));
   return by;
@@ -201,6 +204,19 @@ void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding,
 }
 
 }  // namespace
+
+void trace_blocks(const flight::Note& note, const Signature& signature, const Binding& binding, int size) noexcept {
+  if (!has_counts(signature.operation)) return;
+  try {
+    std::vector<std::uint64_t> given(static_cast<std::size_t>(size));
+    std::vector<std::uint64_t> taken(given.size());
+    write_block_sizes(signature, binding, given, taken);
+    const trace::SlotNumber slot = note.recorder->trace_slot_of(note.number, false);
+    note.recorder->log()->add_blocks(slot, false, given);
+    note.recorder->log()->add_blocks(slot, true, taken);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a call whose counts are not known
+  }
+}
 
 CallOptions call_options(const Context& comm, const Options& options) {
   if (options.timeout.count() < 0)

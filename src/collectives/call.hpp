@@ -9,6 +9,7 @@
 
 #include "call/context.hpp"
 #include "collectives/packing.hpp"
+#include "diagnosis/recorder.hpp"
 #include "operation/binding.hpp"
 #include "operation/signature.hpp"
 
@@ -51,6 +52,13 @@ void run(const Communicator& comm, CheckedCall&& call, const Options& options, c
   std::ptrdiff_t bytes = 0;
   return !__builtin_mul_overflow(count, type.size(), &bytes);
 }
+
+/// Whether a call is also written to a trace.
+[[nodiscard]] inline bool is_traced(const flight::Note& note) noexcept {
+  return note.recorder != nullptr && note.recorder->log() != nullptr;
+}
+/// Writes the counts of a traced call, if it has any.
+void trace_blocks(const flight::Note& note, const Signature& signature, const Binding& binding, int size) noexcept;
 
 /// Throws if the timeout is negative or the stream cannot be used.
 [[nodiscard]] CallOptions call_options(const Context& comm, const Options& options);

@@ -228,7 +228,7 @@ void trace_group(const flight::Note& note, const PointToPoints& transfers) {
 
 Observers observers_of(const Context& comm, CallKind kind, const PointToPoints& transfers) {
   Observers by{.note = noted(comm, kind, [&] { return facts_of(comm, kind, transfers); })};
-  if (by.note.recorder != nullptr && by.note.recorder->log() != nullptr && transfers.size() != 1) [[unlikely]]
+  if (is_traced(by.note) && transfers.size() != 1) [[unlikely]]
     trace_group(by.note, transfers);
   return by;
 }

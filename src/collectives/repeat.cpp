@@ -21,6 +21,8 @@ CallOptions options_of(Context& comm, const Repeats::Entry& entry, flight::State
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return options;
   options.note = {recorder, recorder->begin_again(entry.facts, comm.flight.next_sequence(), state)};
+  if (is_traced(options.note)) [[unlikely]]
+    trace_blocks(options.note, entry.plan->signature, entry.binding, comm.size);
   return options;
 }
 

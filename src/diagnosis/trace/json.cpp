@@ -2,10 +2,13 @@
 #include "diagnosis/trace/merge.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
+#include <span>
 #include <tutti/datatype.hpp>
 #include <tutti/reduce_op.hpp>
 
@@ -96,7 +99,25 @@ class Writer {
          fmt::format(R"(,"dur":{}}})", microseconds(end - range.begin)));
   }
 
+  /// A list of numbers, such as the bytes of blocks.
+  static std::string list(std::string_view name, std::span<const std::uint64_t> numbers) {
+    return numbers.empty() ? "" : fmt::format(R"(,"{}":[{}])", name, fmt::join(numbers, ","));
+  }
+  /// What a call moves to and from each rank, in the slice with which it begins.
+  [[nodiscard]] static std::string blocks(const Part& part, const TracedCall& call) {
+    std::string text;
+    if (const auto found = part.blocks.find(call.slot); found != part.blocks.end())
+      text = list("send_bytes", found->second.given) + list("recv_bytes", found->second.taken);
+    if (call.facts.call != flight::Call::group) return text;
+    std::string messages;
+    for (const Transfer& one : part.messages(call))
+      messages += fmt::format(R"({}{{"{}":{},"tag":{},"bytes":{}}})", messages.empty() ? "" : ",",
+                              one.is_recv ? "source" : "destination", one.peer, one.tag, one.bytes);
+    return text + fmt::format(R"(,"messages":[{}])", messages);
+  }
+
   /// is_held: the program cannot go on in this slice, and so may wait for another rank.
+  /// Without the brace at their end.
   [[nodiscard]] std::string arguments(const Part& part, const TracedCall& call, bool is_held) const {
     const flight::Facts& facts = call.facts;
     const Communicator& communicator = part.communicator(call);
@@ -113,9 +134,11 @@ class Writer {
     if (facts.op != 0) fmt::format_to(out, R"(,"op":{})", json_text(reduce_op_name(static_cast<ReduceKind>(facts.op))));
     if (facts.peer != -1) fmt::format_to(out, R"(,"{}":{})", facts.sequence != 0 ? "root" : "peer", facts.peer);
     if (facts.tag != -1) fmt::format_to(out, R"(,"tag":{})", facts.tag);
+    if (facts.form == flight::Form::nonblocking || facts.form == flight::Form::start)
+      fmt::format_to(out, R"(,"request":{})", call.slot);
     if (call.end != 0 && facts.form != flight::Form::blocking)
       fmt::format_to(out, R"(,"took":{})", microseconds(call.end - call.begin));
-    return text + (is_held ? waiting(call) : "") + '}';
+    return text + (is_held ? waiting(call) : "");
   }
   [[nodiscard]] std::string waiting(const TracedCall& call) const {
     if (!call.cause) return {};
@@ -128,15 +151,16 @@ class Writer {
     const TracedCall& call = part.calls[event.index];
     const std::int64_t length = event.what == What::start ? 0 : part.held_until(call) - call.begin;
     line(head('X', event.time, process(event.part), call.thread, name_of(call), form_name(call.facts.form)) +
-         fmt::format(R"(,"dur":{},{}}})", microseconds(length), arguments(part, call, event.what == What::call)));
+         fmt::format(R"(,"dur":{},{}{}}}}})", microseconds(length), arguments(part, call, event.what == What::call),
+                     blocks(part, call)));
   }
 
   void wait(const Event& event) {
     const Part& part = parts_[event.part];
     const TracedCall& call = part.calls[event.index];
-    line(
-        head('X', event.time, process(event.part), call.thread, "wait " + name_of(call), "wait") +
-        fmt::format(R"(,"dur":{},{}}})", microseconds(part.held_until(call) - call.wait), arguments(part, call, true)));
+    line(head('X', event.time, process(event.part), call.thread, "wait " + name_of(call), "wait") +
+         fmt::format(R"(,"dur":{},{}}}}})", microseconds(part.held_until(call) - call.wait),
+                     arguments(part, call, true)));
   }
 
   void async(const Event& event) {
@@ -166,6 +190,28 @@ class Writer {
   bool is_first_ = true;
 };
 
+/// The communicators of a job, each with the ranks in MPI_COMM_WORLD of its own ranks; -1: of a rank without a part.
+std::string communicators_text(const std::vector<Part>& parts) {
+  struct Known {
+    std::string name{};
+    std::vector<int> members{};
+  };
+  std::map<std::uint64_t, Known> all;
+  for (const Part& part : parts)
+    for (const auto& [number, one] : part.communicators) {
+      if (one.mark == 0 || one.rank < 0 || one.rank >= one.size) continue;
+      Known& known = all[one.mark];
+      known.name = one.name;
+      known.members.resize(static_cast<std::size_t>(one.size), -1);
+      known.members[static_cast<std::size_t>(one.rank)] = part.header.world_rank;
+    }
+  std::string text;
+  for (const auto& [mark, known] : all)
+    text += fmt::format(R"({}{{"mark":"{:016x}","name":{},"world_ranks":[{}]}})", text.empty() ? "" : ",", mark,
+                        json_text(known.name), fmt::join(known.members, ","));
+  return text;
+}
+
 }  // namespace
 
 std::string json_text(std::string_view text) {
@@ -187,8 +233,10 @@ std::string json_text(std::string_view text) {
 }
 
 void write_json(std::FILE* file, const std::vector<Part>& parts, std::string_view clocks) {
-  fmt::print(file, R"({{"displayTimeUnit":"ns","otherData":{{"writer":"tutti trace","clocks":{}}},"traceEvents":[)",
-             json_text(clocks));
+  fmt::print(
+      file,
+      R"({{"displayTimeUnit":"ns","otherData":{{"writer":"tutti trace","clocks":{},"communicators":[{}]}},"traceEvents":[)",
+      json_text(clocks), communicators_text(parts));
   std::fputs("\n", file);
   Writer writer(file, parts);
   writer.processes();

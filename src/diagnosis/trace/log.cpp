@@ -175,6 +175,20 @@ void Log::add_transfer(SlotNumber group, bool is_recv, int peer, int tag, std::u
   (void)append(record);
 }
 
+void Log::add_blocks(SlotNumber call, bool is_taken, std::span<const std::uint64_t> bytes) noexcept {
+  if (call == 0) return;
+  BlocksRecord record;
+  record.call = call;
+  record.is_taken = is_taken ? 1 : 0;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t first = 0; first < bytes.size(); first += record.count) {
+    record.first = static_cast<std::uint32_t>(first);
+    record.count = static_cast<std::uint32_t>(std::min(BlocksRecord::most, bytes.size() - first));
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(first), record.count, record.bytes.begin());
+    (void)append(record);
+  }
+}
+
 SlotNumber Log::begin_range(std::string_view name) noexcept {
   RangeRecord record;
   record.head.number = thread();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +33,9 @@ class Log {
   void came_from(SlotNumber slot, int source, int tag) noexcept;
   /// Writes a message of a group.
   void add_transfer(SlotNumber group, bool is_recv, int peer, int tag, std::uint64_t bytes) noexcept;
+
+  /// Writes the blocks of a call with counts, one for each rank, in bytes.
+  void add_blocks(SlotNumber call, bool is_taken, std::span<const std::uint64_t> bytes) noexcept;
 
   /// A longer name is cut.
   [[nodiscard]] SlotNumber begin_range(std::string_view name) noexcept;

@@ -28,8 +28,6 @@ void add(Streams& streams, const Communicator& communicator, bool is_recv, int p
 }
 
 void add_messages(Streams& streams, const Part& part, int number) {
-  std::map<SlotNumber, std::vector<const Transfer*>> groups;
-  for (const Transfer& transfer : part.transfers) groups[transfer.group].push_back(&transfer);
   for (std::size_t i = 0; i < part.calls.size(); ++i) {
     const TracedCall& call = part.calls[i];
     const flight::Facts& facts = call.facts;
@@ -38,8 +36,8 @@ void add_messages(Streams& streams, const Part& part, int number) {
     if (facts.call == flight::Call::send || facts.call == flight::Call::recv)
       add(streams, communicator, facts.call == flight::Call::recv, facts.peer, facts.tag, {number, i});
     if (facts.call != flight::Call::group) continue;
-    for (const Transfer* one : groups[call.slot])
-      add(streams, communicator, one->is_recv, one->peer, one->tag, {number, i});
+    for (const Transfer& one : part.messages(call))
+      add(streams, communicator, one.is_recv, one.peer, one.tag, {number, i});
   }
 }
 

@@ -73,6 +73,15 @@ void add_call(Part& part, const CallRecord& record, SlotNumber number) {
                         .end = time_of(record.end)});
 }
 
+void add_blocks(Part& part, const BlocksRecord& record) {
+  constexpr std::uint32_t most_ranks = 1U << 24U;
+  if (record.count > BlocksRecord::most || record.first >= most_ranks) return;
+  Blocks& blocks = part.blocks[record.call];
+  std::vector<std::uint64_t>& bytes = record.is_taken != 0 ? blocks.taken : blocks.given;
+  if (bytes.size() == record.first)
+    bytes.insert(bytes.end(), record.bytes.begin(), record.bytes.begin() + record.count);
+}
+
 /// Adds the record of a slot, and returns how many slots it takes.
 std::size_t add_record(Part& part, const std::byte* slot, std::size_t left, SlotNumber number) {
   const auto head = record_at<RecordHead>(slot);
@@ -106,6 +115,9 @@ std::size_t add_record(Part& part, const std::byte* slot, std::size_t left, Slot
       part.offsets.push_back({record.own, record.other, record.round_trip});
       return 1;
     }
+    case Kind::blocks:
+      add_blocks(part, record_at<BlocksRecord>(slot));
+      return 1;
     case Kind::none:
       break;
   }
@@ -124,6 +136,12 @@ const std::string& Part::text(flight::TextNumber number) const {
   static const std::string none;
   const auto found = texts.find(number);
   return found == texts.end() ? none : found->second;
+}
+
+std::span<const Transfer> Part::messages(const TracedCall& group) const {
+  const auto [first, last] = std::equal_range(transfers.begin(), transfers.end(), Transfer{.group = group.slot},
+                                              [](const Transfer& a, const Transfer& b) { return a.group < b.group; });
+  return {first, last};
 }
 
 std::int64_t Part::held_from(const TracedCall& call) const {
@@ -160,6 +178,8 @@ std::optional<Part> read_part(const std::string& path, std::string& problem) {
   for (std::size_t slot = 0; slot < slots;)
     slot += add_record(part, bytes.data() + header_bytes + slot * slot_bytes, slots - slot,
                        static_cast<SlotNumber>(slot) + 1);
+  std::stable_sort(part.transfers.begin(), part.transfers.end(),
+                   [](const Transfer& a, const Transfer& b) { return a.group < b.group; });
   for (const TracedCall& call : part.calls) part.seen = std::max({part.seen, call.begin, call.end});
   return part;
 }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "diagnosis/trace/record.hpp"
@@ -42,6 +44,12 @@ struct Transfer {
   std::uint64_t bytes = 0;
 };
 
+/// The blocks of a call with counts, one for each rank, in bytes.
+struct Blocks {
+  std::vector<std::uint64_t> given{};
+  std::vector<std::uint64_t> taken{};
+};
+
 struct TracedRange {
   std::string name{};
   std::uint32_t thread = 0;
@@ -67,8 +75,9 @@ struct Offset {
 struct Part {
   PartHeader header{};
   std::string host{};
-  std::vector<TracedCall> calls{};  ///< in the order of their begin
-  std::vector<Transfer> transfers{};
+  std::vector<TracedCall> calls{};                  ///< in the order of their begin
+  std::vector<Transfer> transfers{};                ///< those of one group follow one another
+  std::unordered_map<SlotNumber, Blocks> blocks{};  ///< by the slots of their calls
   std::vector<TracedRange> ranges{};
   std::map<std::uint32_t, Communicator> communicators{};  ///< by their numbers
   std::map<flight::TextNumber, std::string> texts{};
@@ -76,6 +85,8 @@ struct Part {
 
   [[nodiscard]] const Communicator& communicator(const TracedCall& call) const;
   [[nodiscard]] const std::string& text(flight::TextNumber number) const;
+  /// The messages of a group; none of another call.
+  [[nodiscard]] std::span<const Transfer> messages(const TracedCall& group) const;
   /// The time at which the program was held by a call, and that at which the call let it go, or the record ends.
   [[nodiscard]] std::int64_t held_from(const TracedCall& call) const;
   [[nodiscard]] std::int64_t held_until(const TracedCall& call) const;

@@ -12,7 +12,7 @@
 namespace tutti::detail::trace {
 
 inline constexpr std::uint64_t part_magic = 0x6563617274747574;  // "tuttrace"
-inline constexpr std::uint32_t part_version = 1;
+inline constexpr std::uint32_t part_version = 2;
 
 inline constexpr std::size_t header_bytes = 4096;
 inline constexpr std::size_t slot_bytes = 64;
@@ -40,7 +40,7 @@ struct PartHeader {
 };
 static_assert(sizeof(PartHeader) <= header_bytes);
 
-enum class Kind : std::uint8_t { none, call, range, communicator, text, transfer, offset };
+enum class Kind : std::uint8_t { none, call, range, communicator, text, transfer, offset, blocks };
 
 struct RecordHead {
   Kind kind = Kind::none;  ///< written last
@@ -93,6 +93,18 @@ struct TransferRecord {
   std::array<std::uint64_t, 4> rest{};
 };
 static_assert(sizeof(TransferRecord) == slot_bytes);
+
+/// A run of the blocks of a call with counts, in bytes.
+struct BlocksRecord {
+  static constexpr std::size_t most = 5;
+  RecordHead head{.kind = Kind::blocks};
+  SlotNumber call = 0;
+  std::uint32_t first = 0;  ///< the rank of the first one
+  std::uint32_t count = 0;
+  std::uint32_t is_taken = 0;
+  std::array<std::uint64_t, most> bytes{};
+};
+static_assert(sizeof(BlocksRecord) == slot_bytes);
 
 /// The same moment on two machines, as well as a message of a process of one to the other tells.
 struct OffsetRecord {

@@ -61,6 +61,29 @@ TEST_F(TraceLog, IsNotMergedThroughPlantedLinks) {
   EXPECT_FALSE(fs::is_symlink(file()));
 }
 
+/// More blocks than one record holds, of two calls in turn.
+TEST_F(TraceLog, WritesTheBlocksOfACall) {
+  const auto written = log();
+  written->introduce(5, 0, 1);
+  std::vector<std::uint64_t> given(13);
+  for (std::size_t i = 0; i < given.size(); ++i) given[i] = 100 * i + 7;
+  const std::vector<std::uint64_t> taken(given.rbegin(), given.rend() - 1);
+  const SlotNumber first = written->begin_call({.call = flight::Call::alltoallv}, State::running);
+  written->add_blocks(first, false, given);
+  written->add_blocks(first, true, taken);
+  const SlotNumber second = written->begin_call({.call = flight::Call::alltoallv}, State::running);
+  written->add_blocks(second, false, taken);
+  written->add_blocks(0, false, given);
+  written->finish();
+  const Part read = part(0);
+  ASSERT_EQ(read.calls.size(), 2U);
+  ASSERT_EQ(read.blocks.size(), 2U);
+  EXPECT_EQ(read.blocks.at(first).given, given);
+  EXPECT_EQ(read.blocks.at(first).taken, taken);
+  EXPECT_EQ(read.blocks.at(second).given, taken);
+  EXPECT_TRUE(read.blocks.at(second).taken.empty());
+}
+
 TEST_F(TraceLog, WritesACall) {
   const auto written = log();
   written->introduce(5, 3, 4);

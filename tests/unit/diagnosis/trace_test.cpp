@@ -228,7 +228,7 @@ TEST(TraceJson, HasEachEventInTheOrderOfTime) {
   parts[0].ranges = {{"a \"name\"", 0, 500, 9600}};
   find_waits(parts);
   constexpr const char* expected =
-      R"json({"displayTimeUnit":"ns","otherData":{"writer":"tutti trace","clocks":"one"},"traceEvents":[
+      R"json({"displayTimeUnit":"ns","otherData":{"writer":"tutti trace","clocks":"one","communicators":[{"mark":"000000000000004d","name":"first","world_ranks":[10,11]}]},"traceEvents":[
 {"ph":"M","ts":0,"pid":10,"name":"process_name","args":{"name":"rank 10 (node1)","ended":true,"lost":0}},
 {"ph":"M","ts":0,"pid":10,"name":"process_sort_index","args":{"sort_index":10}},
 {"ph":"M","ts":0,"pid":11,"name":"process_name","args":{"name":"rank 11 (node1)","ended":true,"lost":0}},
@@ -255,6 +255,25 @@ TEST(TraceJson, DrawsAMessageAndACallInFlight) {
   for (const Event& event : events_of(parts)) order += fmt::format("{}@{} ", static_cast<int>(event.what), event.time);
   EXPECT_EQ(order, "2@100 4@100 3@300 1@700 5@700 7@700 9@900 ");
   EXPECT_NE(written(parts).find(R"("name":"wait irecv","cat":"wait","dur":0.600,"args":{"call":"recv")"),
+            std::string::npos);
+}
+
+/// A call with counts and a group of messages say what they move, in the slice with which they begin.
+TEST(TraceJson, HasBlocksMessagesAndRequests) {
+  std::vector<Part> parts{rank_of(1, 3)};
+  TracedCall call = collective(flight::Call::alltoallv, 1, 100, 900);
+  call.facts.form = Form::nonblocking;
+  call.slot = 4;
+  call.wait = 300;
+  TracedCall group{.facts = {.call = flight::Call::group}, .state = State::done, .slot = 9, .begin = 950, .end = 990};
+  parts[0].calls = {call, group};
+  parts[0].blocks[4] = {{8, 0, 16}, {4, 0, 0}};
+  parts[0].transfers = {{7, false, 1, 3, 6}, {9, true, 0, 3, 8}, {9, false, 2, 5, 0}};
+  const std::string text = written(parts);
+  EXPECT_NE(text.find(R"("world_ranks":[-1,11,-1])"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("request":4,"took":0.800,"send_bytes":[8,0,16],"recv_bytes":[4,0,0]}})"), std::string::npos);
+  EXPECT_NE(text.find(R"("request":4,"took":0.800}})"), std::string::npos) << "the wait has the request only\n" << text;
+  EXPECT_NE(text.find(R"("messages":[{"source":0,"tag":3,"bytes":8},{"destination":2,"tag":5,"bytes":0}]}})"),
             std::string::npos);
 }
 
