@@ -12,6 +12,7 @@
 
 #include "arguments.hpp"
 #include "element_types.hpp"
+#include "fortran_handles.h"
 #include "operation.hpp"
 
 namespace nb = nanobind;
@@ -148,7 +149,7 @@ void define_facts(CommunicatorClass& communicator) {
       .def_prop_ro(
           "fortran_handle",
           [](PythonCommunicator& comm) {
-            return static_cast<long>(MPI_Comm_c2f(comm.run([&] { return comm.get().mpi_handle(); })));
+            return static_cast<long>(TUTTI_COMM_TO_FORTRAN(comm.run([&] { return comm.get().mpi_handle(); })));
           },
           "The integer handle of Fortran for the caller's own MPI calls: mpi4py.MPI.Comm.f2py(comm.fortran_handle). "
           "Beyond 64 duplicates and parts its first use is collective.")

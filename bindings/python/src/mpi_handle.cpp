@@ -7,6 +7,7 @@
 #include <tutti/error.hpp>
 
 #include "communicator.hpp"
+#include "fortran_handles.h"
 
 namespace nb = nanobind;
 
@@ -30,7 +31,7 @@ MPI_Comm handle_of(nb::handle communicator, const nb::module_& mpi) {
 MPI_Comm mpi_communicator_from(nb::handle object) {
   ensure_initialized();
   if (object.is_none()) return MPI_COMM_WORLD;
-  if (nb::isinstance<nb::int_>(object)) return MPI_Comm_f2c(nb::cast<MPI_Fint>(object));
+  if (nb::isinstance<nb::int_>(object)) return TUTTI_COMM_FROM_FORTRAN(nb::cast<int>(object));
   const nb::dict modules = nb::borrow<nb::dict>(nb::module_::import_("sys").attr("modules"));
   if (modules.contains("mpi4py.MPI")) {
     const auto mpi = nb::borrow<nb::module_>(modules["mpi4py.MPI"]);

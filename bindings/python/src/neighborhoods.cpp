@@ -41,7 +41,7 @@ void define_equal_blocks(CommunicatorClass& communicator, const std::string& des
                      nb::arg("recv"));
 }
 
-void define_allgatherv(CommunicatorClass& communicator) {
+void define_neighbor_allgatherv(CommunicatorClass& communicator) {
   const auto body = [](auto form) {
     return [form](PythonCommunicator& comm, nb::object send, nb::object recv, nb::object counts, nb::object displs,
                   const nb::kwargs& options) {
@@ -97,7 +97,7 @@ void bind_neighborhoods(CommunicatorClass& communicator) {
       communicator,
       "Sends block i of send to destination i, and stores source i's block as block i of recv. "
       "Collective. Returns recv. Host memory. Raises Error as bcast.");
-  define_allgatherv(communicator);
+  define_neighbor_allgatherv(communicator);
   define_exchange<neighbor_alltoallv_call, false>(
       communicator, "As neighbor_alltoall, with counts and displacements for each neighbour, in elements.");
   define_alltoallw(communicator);
