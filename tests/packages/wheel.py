@@ -79,10 +79,11 @@ class Trial:
         status, said = run(sys.executable, "-m", "venv", "--without-pip", self.folder)
         if status:
             return f"no virtual environment: {said}"
-        packages = ["numpy", "ml_dtypes", *([] if self.launched else [self.mpi])]
-        said = self.pip(*packages)
-        if said:
-            return f"pip cannot get {', '.join(packages)}"
+        # Without what a package of an MPI wants beside it: this is one machine.
+        for words in (["numpy", "ml_dtypes"], *([] if self.launched else [["--no-deps", self.mpi]])):
+            said = self.pip(*words)
+            if said:
+                return f"pip cannot get {words[-1]}: {said.splitlines()[-1]}"
         said = self.pip("--no-index", wheel)
         if said:
             sys.exit(f"{self.mpi}: pip does not install the wheel: {said}")
