@@ -287,6 +287,11 @@ namespace tutti::schedules {
 [[nodiscard]] Cost allgather_sparbit_cost(int size, double bytes);
 [[nodiscard]] Schedule allgatherv_sparbit(const Problem& problem);
 
+/// The same with Bine's partners: reduce_scatter_block_bine_blocks run backwards. For even sizes. De Sensi et al., SC
+/// 2025.
+[[nodiscard]] Schedule allgather_bine_blocks(const Problem& problem);
+[[nodiscard]] Schedule allgatherv_bine_blocks(const Problem& problem);
+
 /// Pairs of blocks go back and forth between neighbours: half the rounds of the ring. For even sizes. Chen, Zhang,
 /// Zhang, Yuan, Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet, HPC Asia
 /// 2005.

@@ -102,11 +102,11 @@ Schedule scatter_sums(const Problem& p, const Blocks& blocks, Distances distance
   return b.finish(2 * total, p.size > 2 || own.offset == 0 || own.offset >= own.count);
 }
 
-Schedule gather_all(const Problem& p, const Blocks& blocks) {
+Schedule gather_all(const Problem& p, const Blocks& blocks, Distances distances) {
   Builder b;
   b.copy(input(0, blocks[p.rank].count), output(blocks[p.rank]));
   b.end_round();
-  bring_blocks(b, p, {Distances::doubling, p.size}, blocks);
+  bring_blocks(b, p, {distances, p.size}, blocks);
   return b.finish(0, true);
 }
 
@@ -147,8 +147,18 @@ Schedule reduce_scatter_bine_blocks(const Problem& p) {
 }
 Cost reduce_scatter_sparbit_cost(int size, double bytes) { return cost_of_sums(size, bytes, 1); }
 
-Schedule allgather_sparbit(const Problem& p) { return gather_all(p, uniform_blocks(p.count, p.size)); }
-Schedule allgatherv_sparbit(const Problem& p) { return gather_all(p, placed_blocks(p.recv_counts, p.recv_displs)); }
+Schedule allgather_sparbit(const Problem& p) {
+  return gather_all(p, uniform_blocks(p.count, p.size), Distances::doubling);
+}
+Schedule allgatherv_sparbit(const Problem& p) {
+  return gather_all(p, placed_blocks(p.recv_counts, p.recv_displs), Distances::doubling);
+}
+Schedule allgather_bine_blocks(const Problem& p) {
+  return gather_all(p, uniform_blocks(p.count, p.size), Distances::bine);
+}
+Schedule allgatherv_bine_blocks(const Problem& p) {
+  return gather_all(p, placed_blocks(p.recv_counts, p.recv_displs), Distances::bine);
+}
 Cost allgather_sparbit_cost(int size, double bytes) {
   Cost cost = cost_of_blocks(size, bytes, 1);
   cost.copied_bytes = bytes / size;

@@ -150,6 +150,8 @@ TEST(Formulas, BlocksInMessagesOfTheirOwnTakeTheLeastRoundsAndBytesAndNoCopy) {
       EXPECT_EQ(busiest_of(Operation::reduce_scatter_block, name, n, 3).bytes, 3.0 * (n - 1)) << name;
       EXPECT_EQ(busiest_of(Operation::allreduce, name, n, d).bytes, 4.0 * (n - 1)) << name;
       EXPECT_EQ(path_of(Operation::allreduce, name, n, d).copied_bytes, 0) << name;
+      EXPECT_EQ(path_of(Operation::allgather, name, n, 3).rounds, ceil_log2(n)) << name;
+      EXPECT_EQ(busiest_of(Operation::allgather, name, n, 3).bytes, 3.0 * (n - 1)) << name;
     }
   }
 }
