@@ -9,6 +9,7 @@
 #include <tutti/error.hpp>
 #include <utility>
 
+#include "call/message_lengths.hpp"
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail {
@@ -41,15 +42,36 @@ Links moving_links(const Signature& signature, const Machine& machine) {
   return links_of(as_called);
 }
 
-/// Both operands of floats of 8 and 16 bits are converted before they are combined. What the caches have lost comes as
-/// slowly as a copy through memory.
+/// Seconds a byte of operands that a cache holds. Both of floats of 8 and 16 bits are converted before they are
+/// combined.
+double warm_operand(const Signature& signature, const Costs& costs) {
+  return is_small_float(signature.type.kind()) ? 2 * costs.combine_narrow : costs.combine;
+}
+
+bool combines_on_host(const Signature& signature) {
+  return signature.memory == MemoryClass::host && tutti::combines(signature.operation);
+}
+
+/// What the caches have lost of the operands comes as slowly as a copy through memory.
 Links links_for(const Signature& signature, const Machine& machine) {
   Links links = moving_links(signature, machine);
-  if (signature.memory != MemoryClass::host || !tutti::combines(signature.operation)) return links;
-  const Costs& costs = machine.costs;
-  const double warm = is_small_float(signature.type.kind()) ? 2 * costs.combine_narrow : costs.combine;
-  const double cold = lost_part(signature, machine.size, costs) * std::max(0.0, costs.far_copy - warm);
+  if (!combines_on_host(signature)) return links;
+  const double warm = warm_operand(signature, machine.costs);
+  const double cold = lost_part(signature, machine.size, machine.costs) * std::max(0.0, machine.costs.far_copy - warm);
   for (Link& link : links.levels) link.combining_rate = 1 / (warm + cold);
+  return links;
+}
+
+/// The same as one algorithm sees them: one of two operands has just arrived, and what the caches have not lost of it
+/// since comes from them.
+Links with_arrivals(Links links, const schedules::Algorithm& algorithm, const Signature& signature,
+                    const Machine& machine) {
+  if (algorithm.hierarchical || !combines_on_host(signature)) return links;
+  const schedules::Cost cost = algorithm.cost(machine.size, bytes_of_call(signature, machine.size));
+  if (cost.rounds == 0) return links;
+  const double held = (1 - lost_on_arrival(algorithm, cost, 1 / machine.costs.cache_part)) / 2;
+  const double warm = warm_operand(signature, machine.costs);
+  for (Link& link : links.levels) link.combining_rate = 1 / ((1 - held) / link.combining_rate + held * warm);
   return links;
 }
 
@@ -78,7 +100,7 @@ Candidates::Candidates(const Signature& signature, const Machine& machine, Candi
 
 double Candidates::predicted(const schedules::Algorithm& algorithm) {
   if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))
-    return predict(algorithm, signature_, wiring_, links_);
+    return predict(algorithm, signature_, wiring_, with_arrivals(links_, algorithm, signature_, machine_));
   const schedules::LevelCost cost =
       algorithm.level_cost(wiring_.spread, bytes_of_call(signature_, wiring_.spread.size));
   double sum = seconds_across(cost, wiring_, links_);

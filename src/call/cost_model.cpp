@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "call/message_lengths.hpp"
 #include "schedules/phase_choice.hpp"
 
 namespace tutti::detail {
@@ -126,13 +127,6 @@ double moving_seconds(const Cost& cost, const Link& link, double senders, bool b
   return std::max(cost.bytes / own_rate, cost.bytes * senders * factor / link.shared_rate);
 }
 
-double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
-  return schedules::further(cost, link.latency, link.overhead, both_ways);
-}
-
-/// The bytes of a message in the mean.
-double message_bytes(const Cost& cost) { return cost.rounds > 0 ? cost.bytes / (cost.rounds * at_once(cost)) : 0; }
-
 double starting_seconds(const Cost& cost, const Link& link, double switching, double factor = 1) {
   return cost.rounds * (link.latency * factor + switching);
 }
@@ -173,78 +167,8 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
   return seconds(cost, link, {std::max(1.0, (size - 1) * bytes / cost.bytes), false}, switching);
 }
 
-/// Rounds of messages each of which is twice as long as the next one, or half as long: of one pass over the rounds.
-struct Halved {
-  double passes = 1;  ///< operations on vectors go there and back
-  double rounds = 0;
-  double longest = 0;  ///< in bytes
-  double of_long = 0;  ///< rounds whose messages have more than `eager` bytes
-};
-
-/// Single blocks in messages of their own, of which there are many, are all of one length.
-bool are_halved(const Algorithm& algorithm, const Cost& cost) {
-  constexpr double most_pieces = 3;
-  return (algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking) && at_once(cost) <= most_pieces;
-}
-
-Halved halved(const Algorithm& algorithm, const Cost& cost, double eager) {
-  const bool has_blocks = is_split(algorithm.operation) || tutti::has_equal_blocks(algorithm.operation);
-  Halved made{.passes = has_blocks ? 1.0 : 2.0};
-  made.rounds = cost.rounds / made.passes;
-  made.longest = message_bytes(cost) * made.rounds / (2 - std::exp2(1 - made.rounds));
-  made.of_long = std::clamp(std::ceil(std::log2(made.longest / eager)), 0.0, made.rounds);
-  return made;
-}
-
-/// The part of the rounds whose messages have more than `eager` bytes; `message` has those of the whole algorithm.
-double long_part(const Algorithm& algorithm, const Cost& cost, double eager, double message) {
-  if (!are_halved(algorithm, cost)) return message > eager ? 1 : 0;
-  const Halved pass = halved(algorithm, cost, eager);
-  return pass.of_long / pass.rounds;
-}
-
-/// The bytes of messages of at most `eager` bytes.
-double eager_bytes(const Algorithm& algorithm, const Cost& cost, double eager, double message) {
-  if (!are_halved(algorithm, cost)) return message > eager ? 0 : cost.bytes;
-  const Halved pass = halved(algorithm, cost, eager);
-  return pass.passes * at_once(cost) * pass.longest * 2 * (std::exp2(-pass.of_long) - std::exp2(-pass.rounds));
-}
-
-/// Whether data pass from rank to rank, along trees or around: a rank that waits for its receiver keeps those behind it
-/// waiting.
-bool passes_on(Reach reach) {
-  return reach == Reach::trees || reach == Reach::neighbours || reach == Reach::alternating || reach == Reach::around ||
-         reach == Reach::growing_around || reach == Reach::shrinking_around;
-}
-
 /// Whether a rank exchanges with many others in one round.
 bool is_crowded(Reach reach) { return reach == Reach::all || reach == Reach::above || reach == Reach::star; }
-
-/// Extra latency of a rendezvous message over an eager one, averaged over the rounds, in seconds; may be negative.
-double longer(const Algorithm& algorithm, const Cost& cost, const Link& link, double message) {
-  if (link.eager == 0 || cost.rounds == 0) return 0;
-  return long_part(algorithm, cost, link.eager, message) * (link.long_latency - link.latency);
-}
-
-/// The seconds that long messages add to the rounds, or save, at their two ends: no less where these are near each
-/// other. Where data pass on they save none.
-double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link, double message) {
-  const double more = cost.rounds * longer(algorithm, cost, link, message);
-  return passes_on(algorithm.reach) ? std::max(0.0, more) : more;
-}
-
-/// An MPI copies a message that its receiver need not ask for into memory of its own, and out of it at the other end:
-/// of the last message of a round both follow one another.
-double eager_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link, double message) {
-  if (link.eager == 0 || cost.rounds == 0) return 0;
-  return (1 + 1 / at_once(cost)) * eager_bytes(algorithm, cost, link.eager, message) / link.copying_rate;
-}
-
-/// What the way of an MPI with short and with long messages adds to the rounds, or saves.
-double protocol_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
-  const double message = message_bytes(cost);
-  return eager_seconds(algorithm, cost, link, message) + long_seconds(algorithm, cost, link, message);
-}
 
 /// The link as the messages of an algorithm see it. Both ends save work on further ones of a round that are long. A
 /// rank with many partners does not, since all of them ask it before they send.
@@ -263,7 +187,7 @@ double seconds_of_phase(const schedules::PhaseCost& phase, double chunks, const 
   const Crowd crowd{phase.senders, phase.both_ways, phase.hidden, phase.factors};
   if (phase.flat == nullptr) return seconds(phase.cost, link, crowd, switching);
   const Cost chunk = part_of(phase.cost, 1 / chunks, 1 / chunks);
-  return seconds(phase.cost, link_for(*phase.flat, chunk, link, message_bytes(chunk)), crowd, switching) +
+  return seconds(phase.cost, link_for(*phase.flat, chunk, link, message_bytes(*phase.flat, chunk)), crowd, switching) +
          chunks * protocol_seconds(*phase.flat, chunk, link);
 }
 
@@ -272,7 +196,7 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
   const Cost cost = algorithm.cost(spread.size, bytes);
-  const double message = message_bytes(cost);
+  const double message = message_bytes(algorithm, cost);
   if (!wiring.several_nodes) {
     const Link node = link_for(algorithm, cost, links[wiring.on_node], message);
     return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching) +
@@ -293,8 +217,8 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   return starting_seconds(levels.on_node, node, switching) +
          starting_seconds(levels.across, network, switching, factors.start) +
          long_seconds(algorithm, levels.on_node, node, message) +
-         long_seconds(algorithm, levels.across, network, message) + of_both(inside, outside) +
-         of_both(copied_inside, copied_outside) + local_seconds(cost, node);
+         long_seconds(algorithm, levels.across, network, message) + uneven_seconds(algorithm, levels.across, network) +
+         of_both(inside, outside) + of_both(copied_inside, copied_outside) + local_seconds(cost, node);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ START = {"latency": 2e-6, "overhead": 0.3e-6, "rate": 6e9, "eager": 4096, "combi
 # Ratios: rates over that of one message of two that are exchanged, and the start of a long message over a short one's.
 RATIOS = {"passing": 1.2, "several": 1.5, "one_way": 1.5, "long": 2}
 # The rate of all nodes at a distance over that at half of it, and of all at all distances over that at the farthest.
-TAPERS = {"taper": 0.98, "everywhere": 0.98}
+TAPERS = {"taper": 1, "everywhere": 0.98}
 # Where nodes have several ranks: what they share, and messages on a node.
 ON_NODES = {"shared": 1.5, "node_latency": 0.6e-6, "node_rate": 5e9, "node_shared": 6}
 STAYING = 0.05  # the square of a figure's logarithm over its start, beside those of times over predictions
@@ -121,17 +121,25 @@ class Planner:
         return found
 
 
+def nearest_to(per_node, found):
+    """The figures of the nearest number of ranks a node of which cells were seen, None where there is none: several
+    ranks before one."""
+    seen = [other for other, (cells, _) in found.items() if cells]
+    apart = {other: (other == 1, abs(math.log(other / per_node))) for other in seen}
+    return found[min(seen, key=apart.get)][1] if seen else None
+
+
 def fits_of(planner, cells):
-    """By ranks of a node, the cells that the fit has seen, and the links: those with most cells first, at which the
-    others begin, since local work and what a node shares depend on its ranks."""
+    """By ranks of a node, the cells that the fit has seen, and the links: those with most cells first, at which those
+    of near numbers of ranks begin, since local work and what a node shares depend on its ranks."""
     groups = collections.defaultdict(list)
     for cell in cells:
         groups[cell.call.per_node].append(cell)
-    start, found = {**START, **RATIOS, **TAPERS}, {}
+    found = {}
     for per_node, some in sorted(groups.items(), key=lambda group: -len(group[1])):
+        start = nearest_to(per_node, found) or {**START, **RATIOS, **TAPERS}
         seen = seen_of(some)
         found[per_node] = seen, Fit(planner, seen, {**ON_NODES, **start} if per_node > 1 else start).figures
-        start = next(iter(found.values()))[1]
     return found
 
 

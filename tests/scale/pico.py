@@ -2,12 +2,12 @@
 """Times of collectives that PICO has measured (https://github.com/HLC-Lab/pico), as cells of one call on one layout.
 
 An algorithm of the file is one of Tutti's where both send the same messages in the same order. The least of several
-programs of one algorithm counts. Others have no counterpart: the MPIs' own choices, and these of theirs:
+programs of one algorithm counts. So does Open MPI's own choice where its time tells which algorithm it is. Others have
+no counterpart: the other MPIs' own choices, and these:
 
 * trees of two children (binary, split_binary, in_order), windows of a few messages (linear_sync), copies of all vectors
   (allgather_reduce), segments (ring_segmented);
-* of Bine's: trees, segments, allgathers with blocks in messages of their own, and those that permute a vector in place
-  of messages;
+* of Bine's: trees, segments, and those that permute a vector in place of messages;
 * those that go over several ports of Fugaku's network at once, and Bine's there, whose partners follow the torus;
 * on Fugaku, basic-linear of a bcast, which takes as long as trinaryx6 at all lengths, so that it is that one; chain,
   which does not cut its vector there; and gtbc and nonoverlapping, whose bcast is the MPI's own choice.
@@ -26,7 +26,8 @@ COUNTERPARTS = {
                   "bine_lat": "bine_doubling", "bine_bdw_remap": "bine_halving"},
     "allgather": {"recursive_doubling": "recursive_doubling", "ring": "ring", "neighbor": "neighbor_exchange",
                   "bruck": "bruck", "brucks": "bruck", "k_bruck": "bruck", "sparbit": "sparbit",
-                  "bine_2_blocks": "bine_doubling", "bine_send_remap": "bine_butterfly"},
+                  "bine_2_blocks": "bine_doubling", "bine_send_remap": "bine_butterfly",
+                  "bine_block_by_block": "bine_blocks"},
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "recursive_distance_doubling": "butterfly",
                              "ring": "ring", "bine_send_remap": "bine_butterfly",
                              "bine_block_by_block": "bine_blocks"},
@@ -42,6 +43,7 @@ PROGRAMS = ("over", "ompi", "mpich")
 OWN = ("default_ompi", "default_mpich", "default-default")  # the choice of the machine's MPI
 # Names that are not as above, most of them of Fugaku.
 OTHER_NAMES = {
+    ("allgather", "bine_block_by_block_over_any_even"): "bine_blocks",
     ("allreduce", "bine_block_by_block_any_even"): "bine_blocks",
     ("reduce_scatter_block", "bine_block_by_block_any_even"): "bine_blocks",
     ("allreduce", "RECDOUB-L-UTOFU-0-1"): "recursive_doubling",
@@ -50,6 +52,14 @@ OTHER_NAMES = {
     ("gather", "default-basic-linear"): "linear",
     ("scatter", "default-basic-linear"): "linear",
 }
+
+# Where the time of Open MPI's own choice is that of none of its other algorithms, it is the one that was not measured by
+# name. By operation: this one, the least bytes for which it has no further ones, and the others that must have been
+# measured.
+LEFT = {"allgather": ("bruck", 0, ("ring_ompi", "neighbor_ompi")),
+        "allreduce": ("rabenseifner", 16384, ("ring_ompi", "recursive_doubling_ompi")),
+        "reduce_scatter_block": ("butterfly", 0, ("ring_ompi", "recursive_halving_ompi"))}
+ALIKE = 1.1
 
 
 def counterpart(operation, algorithm):
@@ -97,6 +107,19 @@ class Cell:
             if name is not None:
                 times[name] = min(seconds, times.get(name, math.inf))
 
+    def name_own(self):
+        """Makes Open MPI's own choice known where it is the algorithm that is left."""
+        own = self.measured.get("default_ompi")
+        if own is None or self.call.operation not in LEFT:
+            return
+        name, least, others = LEFT[self.call.operation]
+        if self.call.operation == "allgather" and self.call.ranks & (self.call.ranks - 1) == 0:
+            others = (*others, "recursive_doubling_ompi")  # on other numbers of ranks that is Bruck's
+        if self.call.bytes < least or not set(others) <= set(self.measured):
+            return
+        if all(max(own / self.measured[other], self.measured[other] / own) > ALIKE for other in others):
+            self.known[name] = min(own, self.known.get(name, math.inf))
+
 
 def call_of(row):
     operation = row["operation"].lower()
@@ -128,4 +151,6 @@ def read(path):
                 continue
             call, session = call_of(row), (row["session"], row["notes"].strip())
             cells.setdefault((call, session), Cell(call, session)).add(row["algorithm"], seconds)
+    for cell in cells.values():
+        cell.name_own()
     return list(cells.values())

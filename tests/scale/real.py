@@ -77,7 +77,7 @@ def judged(planner, figures, cells):
     found = []
     for cell in cells:
         predicted = ways[cell.call]
-        may_be = [name for name in cell.known if name in predicted]
+        may_be = [name for name in predicted if name in cell.known]  # of equal ones the planner's first
         if may_be:
             found.append(Judged(cell, min(may_be, key=predicted.get), predicted))
     return found
@@ -120,6 +120,37 @@ def summary(of_machine):
         lines.append(row((machine, "all"), some))
     if len(of_machine) > 1:
         lines.append(row(("all", "all"), [one for some in of_machine.values() for one in some]))
+    return lines
+
+
+RANGES = ((4096, "to 4 KiB"), (1 << 18, "to 256 KiB"), (math.inf, "longer"))
+LEAST_PART = 0.02
+
+
+def most_often(names):
+    return collections.Counter(names).most_common(1)[0][0]
+
+
+def sources(of_machine):
+    """What regret consists of: the parts of its logarithms that like cells have, where one is worth a row."""
+    groups = collections.defaultdict(list)
+    for one in (one for some in of_machine.values() for one in some):
+        call = one.cell.call
+        length = next(text for most, text in RANGES if call.bytes <= most)
+        groups[call.machine, call.operation, length, str(call.per_node)].append(one)
+    parts = {words: (sum(math.log(one.regret) for one in some), sum(math.log(one.regret_of_all) for one in some))
+             for words, some in groups.items()}
+    totals = [sum(part[i] for part in parts.values()) or 1 for i in (0, 1)]
+    lines = ["| machine | operation | bytes | ranks a node | cells | part of the regret | of that over all measured | "
+             "most often chosen | best of Tutti's | best of all |", "|---" * 10 + "|"]
+    for words, both in sorted(parts.items(), key=lambda item: [-part for part in item[1]]):
+        shares = [part / total for part, total in zip(both, totals)]
+        if max(shares) >= LEAST_PART:
+            some = groups[words]
+            names = (most_often(one.choice for one in some), most_often(one.best for one in some),
+                     most_often(min(one.cell.measured, key=one.cell.measured.get) for one in some))
+            lines.append(f"| {' | '.join(words)} | {len(some)} | {shares[0]:.0%} | {shares[1]:.0%} | "
+                         f"{' | '.join(names)} |")
     return lines
 
 
@@ -189,6 +220,7 @@ def main():
     if options.report:
         text = ["# Measured machines", "", f"By tests/scale/real.py on {datetime.date.today().isoformat()}; see "
                 "[scale.md](../scale.md#measured-machines).", "", "## Regret", "", *summary(of_machine), "",
+                "## Where it comes from", "", *sources(of_machine), "",
                 f"## Cells with more than {WANTED['often']}", "", *misses(of_machine), "",
                 "## Cells that the fit has seen", "", *seen_lines, "", "## Links", "", *links_lines, ""]
         (options.report / "real.md").write_text("\n".join(text))

@@ -69,6 +69,7 @@ class RealTest(unittest.TestCase):
         self.assertEqual(pico.counterpart("allreduce", "bine_lat_over"), "bine_doubling")
         self.assertEqual(pico.counterpart("allgather", "sparbit_over"), "sparbit")
         self.assertEqual(pico.counterpart("reduce_scatter_block", "bine_block_by_block_over"), "bine_blocks")
+        self.assertEqual(pico.counterpart("allgather", "bine_block_by_block_over_any_even"), "bine_blocks")
         self.assertEqual(pico.counterpart("allreduce", "bine_block_by_block_any_even"), "bine_blocks")
         for operation, name in (("allreduce", "RECDOUB-L-UTOFU-0-6"), ("bcast", "default-basic-linear"),
                                 ("reduce", "bine_lat_over"), ("allreduce", "bine_bdw_remap_segmented_over"),
@@ -96,6 +97,49 @@ class RealTest(unittest.TestCase):
         self.assertEqual(told.call.layout, ("made_up", 9, 8, 64))
         self.assertEqual(torus.call.operation, "reduce_scatter_block")
         self.assertEqual(pico.Call("m", 100, 1, 100, "allgather", 4096).asked(), 4000)
+
+    def test_own_choices_that_are_left(self):
+        def known(operation, size, seconds, nodes=60,
+                  others=("ring", "neighbor", "recursive_doubling", "recursive_halving")):
+            call = {"operation": operation, "bytes": size, "nodes": nodes}
+            cell, = self.read(*({**call, "algorithm": f"{name}_ompi", "median_ns": 9e3} for name in others),
+                              {**call, "algorithm": "ring_over", "median_ns": 4e3},
+                              {**call, "algorithm": "default_ompi", "median_ns": seconds * 1e9})
+            return cell.known
+        self.assertAlmostEqual(known("ALLGATHER", 64, 4e-6)["bruck"], 4e-6)
+        self.assertAlmostEqual(known("REDUCE_SCATTER", 64, 14e-6)["butterfly"], 14e-6)
+        self.assertAlmostEqual(known("ALLREDUCE", 16384, 4e-6)["rabenseifner"], 4e-6)
+        self.assertNotIn("rabenseifner", known("ALLREDUCE", 512, 4e-6), "it may be one that Tutti has not")
+        self.assertNotIn("bruck", known("ALLGATHER", 64, 9.5e-6), "another takes as long")
+        self.assertNotIn("bruck", known("ALLGATHER", 64, 4e-6, others=("ring",)), "others are left too")
+        two = "ring", "neighbor"
+        self.assertIn("bruck", known("ALLGATHER", 64, 4e-6, others=two))
+        self.assertNotIn("bruck", known("ALLGATHER", 64, 4e-6, 64, two), "it may be recursive doubling")
+        self.assertEqual(known("BCAST", 64, 4e-6), {})
+
+    def test_of_equal_ones_the_planners_first_is_its_choice(self):
+        cell = pico.Cell(pico.Call("m", 8, 1, 8, "allgather", 64), "1", {"ring": 2.0, "bruck": 1.0})
+
+        class Equal:
+            def predict(self, figures, cells):
+                return {cell.call: {"bruck": 3.0, "ring": 3.0}}
+        (one,) = real.judged(Equal(), None, [cell])
+        self.assertEqual(one.choice, "bruck")
+
+    def test_sources_of_regret(self):
+        def judged(operation, seconds):
+            return real.Judged(pico.Cell(pico.Call("m", 8, 1, 8, operation, 64), "1", seconds, seconds), "ring", {})
+        some = [judged("allgather", {"ring": 4.0, "bruck": 1.0}), judged("alltoall", {"ring": 2.0, "direct": 1.0}),
+                judged("bcast", {"ring": 1.0})]
+        self.assertEqual(real.sources({"m": some})[2:], [
+            "| m | allgather | to 4 KiB | 1 | 1 | 67% | 67% | ring | bruck | bruck |",
+            "| m | alltoall | to 4 KiB | 1 | 1 | 33% | 33% | ring | direct | direct |"])
+
+    def test_links_begin_at_those_of_near_numbers_of_ranks(self):
+        found = {1: (["seen"], "one"), 4: (["seen"], "four"), 32: ([], "none")}
+        self.assertEqual([fitted.nearest_to(ranks, found) for ranks in (2, 64)], ["four", "four"])
+        self.assertEqual(fitted.nearest_to(4, {1: (["seen"], "one"), 2: ([], "none")}), "one")
+        self.assertIsNone(fitted.nearest_to(4, {2: ([], "none")}))
 
     def test_ranks_of_a_node_that_is_not_full(self):
         cell = pico.Cell(pico.Call("m", 9, 8, 64, "allgather", 1 << 16), "1")

@@ -392,16 +392,26 @@ TEST(Candidates, MessagesOfWhatTheCachesHaveLostTakeLonger) {
 }
 
 TEST(Candidates, ReductionsOfWhatTheCachesHaveLostTakeLonger) {
-  const auto seconds = [](std::size_t count, double far_copy) {
+  const auto seconds = [](const char* algorithm, std::size_t count, double far_copy) {
     Machine m = blocks(2, 2).machine();
     m.costs.far_copy = far_copy;
-    return find(candidates(signature(Operation::allreduce, count), m), "mpi:ring")->seconds;
+    return find(candidates(signature(Operation::allreduce, count), m), algorithm)->seconds;
   };
   const double warm = detail::typical_costs.combine;
-  // Each rank reads operands of 1.5 times its vector of 16 MiB, of which no cache holds anything.
-  EXPECT_NEAR(seconds(1 << 22, warm + 1e-9) - seconds(1 << 22, warm), 1.5 * (1 << 24) * 1e-9, 1e-9);
-  EXPECT_NEAR(seconds(1 << 8, warm + 1e-9), seconds(1 << 8, warm), 1e-9);
-  EXPECT_EQ(seconds(1 << 22, warm / 2), seconds(1 << 22, warm));
+  const auto added = [&](const char* algorithm, std::size_t count) {
+    return seconds(algorithm, count, warm + 1e-9) - seconds(algorithm, count, warm);
+  };
+  // Each rank reads operands of 4 times its vector of 16 MiB, of which no cache holds anything.
+  constexpr double vector = 1 << 24;
+  EXPECT_NEAR(added("mpi:recursive_doubling", 1 << 22), 4 * vector * 1e-9, 1e-9);
+  // Around a ring the caches still hold some of what a rank takes in a round, half of its operands.
+  const double lost = vector / 4 * 2 * detail::typical_costs.cache_part;
+  EXPECT_NEAR(added("mpi:ring", 1 << 22), 1.5 * vector * 1e-9 * (1 + lost) / 2, 1e-9);
+  // Of what is halved from round to round, the more the longer it is.
+  const double longest = vector / 2 * 2 * detail::typical_costs.cache_part;
+  EXPECT_NEAR(added("mpi:rabenseifner", 1 << 22), 1.5 * vector * 1e-9 * (2 - 1 / longest / 3) / 2, 1e-9);
+  EXPECT_NEAR(added("mpi:ring", 1 << 8), 0, 1e-9);
+  EXPECT_EQ(seconds("mpi:ring", 1 << 22, warm / 2), seconds("mpi:ring", 1 << 22, warm));
 }
 
 // Each length has its own cost, and those between two lengths depend on both.

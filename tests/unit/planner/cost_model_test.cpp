@@ -308,6 +308,47 @@ TEST(CostModel, WhatPassesOnGoesAtARateOfItsOwn) {
   EXPECT_NEAR(gain_of(Operation::reduce, "rabenseifner"), 4.0 / 3, 0.01);
 }
 
+/// Of messages between 16 nodes that cost nothing but their starts.
+Links of_starts(double latency, double overhead) {
+  Links links = detail::links_of(detail::typical_costs);
+  links[LinkLevel::network] = {.latency = latency,
+                               .overhead = overhead,
+                               .rate = 1e18,
+                               .several_rate = 1e18,
+                               .shared_rate = 1e18,
+                               .copying_rate = 1e18};
+  return links;
+}
+
+// Half of 15 blocks go in one round: 7.5, 3.75, 1.9 and 0.9 of them, of which a rank sends and receives each.
+TEST(CostModel, SingleBlocksAreMostlyOfOneRound) {
+  Signature s = allreduce_of(1);
+  const auto seconds = [&s](Operation operation, std::string_view name) {
+    s.operation = operation;
+    return predict(*find_algorithm(operation, name), s, wiring(16, 1), of_starts(4e-6, 1e-6));
+  };
+  const double one_way = 16e-6 + (2 * 7.5 - 4) * 1e-6 + (2 * 3.75 - 4) * 1e-6 + 0.875e-6;
+  EXPECT_NEAR(seconds(Operation::allgather, "sparbit"), one_way, 0.01e-6);
+  EXPECT_NEAR(seconds(Operation::allgather, "bine_blocks"), one_way, 0.01e-6);
+  EXPECT_NEAR(seconds(Operation::allreduce, "sparbit"), 2 * one_way, 0.01e-6);
+}
+
+// Most ranks of a doubling by Bine send one message a round, as long as those of the other doubling.
+TEST(CostModel, RunsInTwoPiecesAreLongMessages) {
+  Links links = of_starts(4e-6, 0);
+  links[LinkLevel::network].eager = 4096;
+  links[LinkLevel::network].long_latency = 9e-6;
+  links[LinkLevel::network].copying_rate = 1e9;
+  Signature s = allreduce_of(1);
+  s.operation = Operation::allgather;
+  for (s.count = 16; s.count < 1 << 16; s.count *= 2) {
+    const auto seconds = [&](std::string_view name) {
+      return predict(*find_algorithm(s.operation, name), s, wiring(16, 1), links);
+    };
+    EXPECT_DOUBLE_EQ(seconds("bine_doubling"), seconds("recursive_doubling")) << s.count;
+  }
+}
+
 TEST(CostModel, StartsAreRounded) {
   Links links = detail::links_of(detail::typical_costs);
   links[LinkLevel::network] = {
