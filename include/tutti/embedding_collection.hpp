@@ -122,6 +122,12 @@ class TUTTI_EXPORT EmbeddingCollection {
   [[nodiscard]] const ShardingPlan& plan() const;
   [[nodiscard]] const EmbeddingCollectionOptions& options() const;
 
+  /// Local. Asks the system for those rows of a batch on disk that this rank has, of the bags that it passes, so that
+  /// look_up() finds them in the system's memory: for a thread that reads batches ahead. Any thread may call it, also
+  /// beside the other calls. Never waits for a disk; changes no result. Nothing happens where all rows are in memory,
+  /// and for an input with an error.
+  void prefetch_rows(const EmbeddingInput& input) const;
+
   /// Checks the input, and starts to agree on it and to exchange it, while the caller and other slots go on. The memory
   /// that `input` refers to must stay valid and unchanged until the slot's update, or its next input. Nonblocking;
   /// faults of the data are not thrown here but by send_vectors(). Errors: invalid_argument for a slot that is out of

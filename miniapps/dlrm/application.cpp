@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "agreed.hpp"
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
@@ -116,7 +117,7 @@ void Application::make_model() {
     collection.stream = gpu_->call_stream();
     collection.slots = 2;
   } else {
-    check_memory(comm, plan.prediction[static_cast<std::size_t>(comm.rank())].bytes);
+    check_memory(comm, bytes_in_memory(options, plan.prediction[static_cast<std::size_t>(comm.rank())].bytes));
   }
   agreed([&] { model_ = std::make_unique<Model>(comm, shape, tables, plan, collection); });
   print(header_text(configuration_, comm.size()));
@@ -150,7 +151,13 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     if (options.load.empty() || reads_text(options)) {
       set_first_weights(options, *source_, *model_);
     }
-    const FeedOptions feed{.ahead = feed_ahead(options, comm.topology())};
+    FeedOptions feed{.ahead = feed_ahead(options, comm.topology())};
+    if (options.table_memory > 0) {
+      feed.on_read = [this, lookups = std::vector<tutti::kernels::TableLookups>()](const mini::Batch& batch) mutable {
+        const auto& embeddings = model_->embeddings();
+        embeddings.prefetch_rows(make_input(embeddings, batch, {}, lookups));
+      };
+    }
     FeedOptions train = feed;
     train.prepared = options.data_generation == "bench" ? prepared_batches : 0;
     const std::size_t test_batch =

@@ -29,6 +29,7 @@ BatchFeed::BatchFeed(mini::DataSource& source, mini::Split split, std::size_t ba
       batch_size_(batch_size),
       part_(std::move(part)),
       ahead_(options.ahead),
+      on_read_(std::move(options.on_read)),
       prepared_(std::min(options.prepared, source.batches(split, batch_size))),
       slots_(in_use + options.ahead) {
   for (std::uint64_t k = 0; k < prepared_.size(); ++k) {
@@ -63,6 +64,9 @@ void BatchFeed::fill(std::uint64_t number) noexcept {
       source_->begin_epoch(course_.epoch + place(number) / course_.per_epoch);
     }
     read(k, slot.batch);
+    if (ahead_ > 0 && on_read_) {
+      on_read_(slot.batch);
+    }
   } catch (const std::exception& failure) {
     slot.error = *failure.what() != '\0' ? failure.what() : unknown;
   } catch (...) {

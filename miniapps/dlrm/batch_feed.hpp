@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct FeedOptions {
   std::uint64_t prepared = 0;  ///< above 0: only so many different batches, before training, used in turn, so that the
                                ///< making of data is not measured
   std::uint64_t ahead = 0;     ///< above 0: by a thread, up to so many before they are asked for
+  /// Called by that thread with each batch that it has read.
+  std::function<void(const tutti::miniapps::Batch&)> on_read{};
 };
 
 /// The batches that are asked for one after the other; behind the last of an epoch comes the first of the next.
@@ -84,6 +87,7 @@ class BatchFeed {
   std::size_t batch_size_;
   ReaderPart part_;
   std::uint64_t ahead_;
+  std::function<void(const tutti::miniapps::Batch&)> on_read_;
   std::vector<tutti::miniapps::Batch> prepared_;
   BatchCourse course_;
   std::uint64_t taken_ = 0;

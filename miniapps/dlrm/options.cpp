@@ -72,6 +72,11 @@ void add_placement(CLI::App& app, Options& o) {
              "how row-wise tables deal rows to the ranks: blocks of neighbors, or row r to rank r % ranks");
   add_bytes(app, "--memory-limit", o.memory_limit, {0, most_bytes},
             "memory of a rank's tables with their optimizer state (0: all free memory)");
+  add_bytes(app, "--table-memory", o.table_memory, {0, most_bytes},
+            "for tables larger than memory: memory of a rank's rows with their optimizer state; files of "
+            "--table-folder have all of them, and the losses are the same (0: all in memory)");
+  add_text(app, "--table-folder", o.table_folder, "FOLDER",
+           "folder of those files, on a disk of each node; they have no names, and end with the program");
   add_choice(app, "--table-type", o.table_type, {"fp32", "bf16", "fp16", "int8"},
              "type of stored rows; int8 has a scale per row");
   add_flag(app, "--stochastic-rounding,!--no-stochastic-rounding", o.stochastic_rounding,

@@ -42,6 +42,8 @@ struct Options {
   std::string sharding = "auto";
   std::string row_order = "auto";
   std::uint64_t memory_limit = 0;  ///< bytes of a rank; 0: what is free
+  std::uint64_t table_memory = 0;  ///< bytes of a rank; 0: all
+  std::string table_folder;
   std::string table_type = "fp32";
   bool stochastic_rounding = true;
   std::string exchange_type = "fp32";

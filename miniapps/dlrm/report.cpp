@@ -81,7 +81,7 @@ double exposed(const TrainingResults& results) {
 
 Configuration configuration(const Options& o, const ModelShape& shape, const tutti::miniapps::DataSource& source,
                             const tutti::ShardingPlan& plan) {
-  return {
+  Configuration all{
       {"flags", o.command_line.empty() ? "none" : o.command_line.substr(1)},
       {"data", source.description()},
       {"batch",
@@ -99,6 +99,10 @@ Configuration configuration(const Options& o, const ModelShape& shape, const tut
       {"optimizer", schedule_text(o)},
       {"seed", fmt::format("{}, {} weights", o.seed, o.init)},
   };
+  if (o.table_memory > 0)
+    all.emplace_back("on disk", fmt::format("rows and state in {}, with {} of memory on each rank", o.table_folder,
+                                            bytes_text(o.table_memory)));
+  return all;
 }
 
 std::string prefetch_text(std::uint64_t ahead) {

@@ -100,7 +100,7 @@ tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& o,
                                 .optimizer = row_optimizer(o),
                                 .exchange_type = type_of(o.exchange_type)};
   const auto plan = tutti::plan_sharding(comm, tables, planner);
-  if (o.memory_limit > 0 || o.sharding != "auto") {
+  if (o.memory_limit > 0 || o.table_memory > 0 || o.sharding != "auto") {
     return plan;
   }
   // Only where a rank would get more than it can have is its share of what is free a limit.
@@ -116,6 +116,10 @@ tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& o,
   }
   planner.memory_limit = free.of_rank;
   return tutti::plan_sharding(comm, tables, planner);
+}
+
+std::size_t bytes_in_memory(const Options& o, std::size_t bytes) {
+  return o.table_memory > 0 ? std::min<std::size_t>(bytes, o.table_memory) : bytes;
 }
 
 void require_trainable(const tutti::ShardingPlan& plan) {
@@ -166,6 +170,8 @@ tutti::EmbeddingCollectionOptions collection_options(const Options& o, const Mod
   options.slots = o.pipeline ? 2 : 1;
   options.seed = o.seed;
   options.exchange_type = type_of(o.exchange_type);
+  options.table_memory = o.table_memory;
+  options.table_folder = o.table_folder;
   options.grow = !o.load.empty();  // load_checkpoint() checks the rows itself
   return options;
 }

@@ -25,6 +25,9 @@ namespace dlrm {
 [[nodiscard]] tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& options,
                                             const std::vector<tutti::EmbeddingTableConfig>& tables);
 
+/// What --table-memory leaves in memory of tables of so many bytes.
+[[nodiscard]] std::size_t bytes_in_memory(const Options& options, std::size_t bytes);
+
 /// Throws AgreedError, on all ranks alike, where a rank gets more rows of a table than the backward pass can number.
 void require_trainable(const tutti::ShardingPlan& plan);
 

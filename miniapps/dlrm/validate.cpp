@@ -79,6 +79,9 @@ void validate_data(const Options& o) {
 }
 
 void validate_device(const Options& o) {
+  require((o.table_memory > 0) == !o.table_folder.empty(),
+          "--table-memory and --table-folder go together; give both, or none for tables in memory");
+  require(!o.device || o.table_memory == 0, "--table-memory is of tables on the host; omit it, or --device");
   require(o.device || !o.graph, "--graph needs --device; add --device or omit --graph");
   require(o.device || !o.tf32, "--tf32 needs --device; add --device or omit --tf32");
   require(!o.device || !o.pipeline, "--device overlaps batch copies with steps by itself; omit --pipeline");

@@ -50,7 +50,35 @@ void make_rows(const EmbeddingCollection::MakeRows& make, const TableRows& rows,
     make(rows.row(place), rows.row(place) + 1, values.subspan(static_cast<std::size_t>(place) * dim, dim));
 }
 
+template <typename Index>
+void add_rows(const kernels::TableLookups& lookups, std::size_t bags, const TableRows& shard, std::uint64_t first_row,
+              std::vector<std::uint64_t>& rows) {
+  const auto* indices = static_cast<const Index*>(lookups.indices);
+  for (std::int64_t p = lookups.offsets[0]; p < lookups.offsets[bags]; ++p) {
+    const auto index = static_cast<std::int64_t>(indices[p]);
+    if (shard.has(index)) rows.push_back(first_row + static_cast<std::uint64_t>(shard.below(index)));
+  }
+}
+
 }  // namespace
+
+void EmbeddingCollection::prefetch_rows(const EmbeddingInput& input) const {
+  const auto& facts = state_->facts;
+  const detail::ShardTables& tables = state_->tables;
+  if (tables.caches().empty() || !input.error.empty() || input.tables.size() != facts.tables.size()) return;
+  const std::size_t bags = input.layout == InputLayout::local ? facts.slice(input.batch).size() : input.batch;
+  std::vector<std::vector<std::uint64_t>> rows(tables.caches().size());
+  for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
+    const TableShard& shard = facts.pieces()[i].shard;
+    const kernels::TableLookups& lookups = input.tables[shard.table];
+    if (lookups.offsets == nullptr) continue;
+    const auto& [cache, first_row] = tables.cached(i);
+    input.index_type == kernels::IndexType::int32
+        ? add_rows<std::int32_t>(lookups, bags, shard.table_rows(), first_row, rows[cache])
+        : add_rows<std::int64_t>(lookups, bags, shard.table_rows(), first_row, rows[cache]);
+  }
+  for (std::size_t c = 0; c < rows.size(); ++c) tables.caches()[c]->prefetch(rows[c]);
+}
 
 void EmbeddingCollection::read_rows(std::size_t i, std::int64_t row_begin, std::int64_t row_end,
                                     std::span<float> out) const {

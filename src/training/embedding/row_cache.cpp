@@ -149,7 +149,8 @@ void RowCache::bring_missing() {
     if ((marks_[row.slot] & changed_mark) != 0) leaving_.push_back({row_of_[row.slot], row.slot});
   }
   std::sort(leaving_.begin(), leaving_.end(), [](const Resident& a, const Resident& b) { return a.row < b.row; });
-  ask_for_all();
+  ask_for(coming_);
+  ask_for(leaving_);  // a row that is written takes its page with it
   write_back();
   ++generation_;
   for (const Resident& row : coming_) {
@@ -206,14 +207,26 @@ void RowCache::note_change(std::span<const Request> requests, kernels::IndexType
   });
 }
 
-/// A row that is written takes its page with it, so that is asked for too.
-void RowCache::ask_for_all() const {
+void RowCache::ask_for(const std::vector<Resident>& rows) const {
   const std::size_t bytes = shape_.bytes();
-  for (const auto* list : {&coming_, &leaving_}) {
-    for_each_run(*list, page_bytes / bytes + 1, rows_of_block(), [&](std::size_t begin, std::size_t end) {
-      file_.ask((*list)[begin].row * bytes, ((*list)[end - 1].row - (*list)[begin].row + 1) * bytes);
-    });
+  for_each_run(rows, page_bytes / bytes + 1, rows_of_block(), [&](std::size_t begin, std::size_t end) {
+    file_.ask(rows[begin].row * bytes, (rows[end - 1].row - rows[begin].row + 1) * bytes);
+  });
+}
+
+/// Locks for few rows at a time, so that bring() seldom waits.
+void RowCache::prefetch(std::span<const std::uint64_t> rows) const {
+  constexpr std::size_t rows_of_lock = 1024;
+  std::vector<std::uint64_t> sorted(rows.begin(), rows.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::vector<Resident> missing;
+  for (std::size_t begin = 0; begin < sorted.size(); begin += rows_of_lock) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = begin; i < std::min(sorted.size(), begin + rows_of_lock); ++i)
+      if (index_.find(sorted[i], row_of_.data()) == RowIndex::none) missing.push_back({sorted[i], RowIndex::none});
   }
+  ask_for(missing);
 }
 
 void RowCache::write_back() {

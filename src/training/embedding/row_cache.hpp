@@ -41,7 +41,8 @@ struct RowArrays {
 /// system, 1969), where a row has as many lives as batches looked it up lately, up to three (Smith, Sequentiality and
 /// prefetching in database systems, ACM TODS 3, 1978). A row that makes room is written if it has changed.
 ///
-/// One thread uses the rows; read() may also be called by others, for rows that no kernel is changing.
+/// One thread uses the rows; prefetch() may also be called by others, and read() for rows that no kernel is
+/// changing.
 class RowCache {
  public:
   /// Rows that a batch refers to: indices of a part of the rows, which begins at first_row. Their slots are written to
@@ -66,6 +67,10 @@ class RowCache {
   void note_change(std::span<const Request> requests, kernels::IndexType type);
   /// Changes whenever a row may have come into another slot.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
+
+  /// Asks the system for those of the rows that are not in slots, in any order and perhaps repeated, so that bring()
+  /// finds them in the system's memory. Never waits for a disk. By any thread.
+  void prefetch(std::span<const std::uint64_t> rows) const;
 
   /// Copies rows from memory and the file to those of the arrays that are not null.
   void read(std::uint64_t first, std::size_t rows, const RowArrays& to) const;
@@ -96,7 +101,7 @@ class RowCache {
   void bring_missing();
   [[nodiscard]] std::uint32_t take_slot();
   void release();
-  void ask_for_all() const;
+  void ask_for(const std::vector<Resident>& rows) const;
   void write_back();
   void fetch();
   [[nodiscard]] RowArrays in_slot(std::size_t slot) const { return at(arrays_, slot); }

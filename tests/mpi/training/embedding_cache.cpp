@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cstring>
+#include <thread>
 
 #include "embedding_exercise.hpp"
 #include "support/common_folder.hpp"
@@ -30,7 +31,10 @@ std::vector<float> trained(const Setting& setting) {
   Exercise exercise(world(), setting);
   std::vector<float> all;
   for (std::uint64_t k = 1; k <= 6; ++k) {
-    exercise.collection.start_forward(0, exercise.input(k));
+    const EmbeddingInput input = exercise.input(k);
+    std::thread ahead([&] { exercise.collection.prefetch_rows(input); });
+    exercise.collection.start_forward(0, input);
+    ahead.join();
     const auto& vectors = exercise.collection.finish_forward(0);
     const std::size_t batch = setting.batches[(k - 1) % setting.batches.size()];
     const std::size_t samples = sample_slice(batch, world().rank(), world().size()).size();

@@ -240,5 +240,16 @@ TEST(BatchFeed, PreparedBatchesTakeTurns) {
   EXPECT_EQ(source.reads, 3);
 }
 
+TEST(BatchFeed, TheThreadShowsWhatItHasRead) {
+  auto data = random_data();
+  for (const std::uint64_t ahead : {0, 2}) {
+    std::atomic<std::size_t> samples{0};
+    FeedOptions options{.ahead = ahead, .on_read = [&](const Batch& batch) { samples += batch.count; }};
+    BatchFeed feed(data, Split::train, 8, part(), options);
+    (void)batches_of(feed, {.per_epoch = feed.batches(), .count = feed.batches()});
+    EXPECT_EQ(samples, ahead > 0 ? 75U : 0U);
+  }
+}
+
 }  // namespace
 }  // namespace dlrm
