@@ -15,6 +15,7 @@
 #include "common/show/text_file.hpp"
 #include "names.hpp"
 #include "options.hpp"
+#include "replay/replay.hpp"
 #include "report.hpp"
 #include "suite.hpp"
 
@@ -123,6 +124,7 @@ int run(const tutti::Communicator& comm, const Request& request) {
     if (comm.rank() == 0) print_list(comm);
     return 0;
   }
+  if (request.task == Task::replay) return replay::run_replay(comm, request.replay_settings);
   return measure(comm, request.settings);
 }
 

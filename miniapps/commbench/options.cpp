@@ -9,6 +9,7 @@
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
 #include "names.hpp"
+#include "replay/replay.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -126,9 +127,14 @@ Request parse_command_line(int argc, const char* const* argv) {
   add_method(app, request.settings);
   add_output(app, request.settings, list);
   const CLI::App* plot = add_plot(app, request.plot);
+  const CLI::App* replays = replay::add_replay(app, request.replay_settings);
   add_helps(app, "tutti-commbench " TUTTI_VERSION_STRING);
   static_cast<Outcome&>(request) = parse(app, arguments_of(argc, argv), [&] { resolve(lists, request.settings); });
-  request.task = request.stop ? Task::stop : plot->parsed() ? Task::plot : list ? Task::list : Task::measure;
+  request.task = request.stop        ? Task::stop
+                 : plot->parsed()    ? Task::plot
+                 : replays->parsed() ? Task::replay
+                 : list              ? Task::list
+                                     : Task::measure;
   return request;
 }
 

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "common/command_line/parse.hpp"
+#include "replay/replay_settings.hpp"
 #include "settings.hpp"
 
 namespace tutti::commbench {
 
-enum class Task { measure, list, plot, stop };
+enum class Task { measure, list, plot, replay, stop };
 
 struct PlotOptions {
   std::string input;   ///< a file that tutti-commbench --json wrote
@@ -23,6 +24,7 @@ struct Request : command_line::Outcome {
   Task task = Task::measure;
   Settings settings{};
   PlotOptions plot{};
+  replay::ReplaySettings replay_settings{};
 };
 
 /// Reads the command line; never throws. Errors name the argument and the remedy.

@@ -4,15 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <tutti/environment.hpp>
-#include <tutti/version.hpp>
 
 #include "common/show/text_file.hpp"
+#include "document.hpp"
 #include "statistics.hpp"
 
 namespace tutti::commbench {
@@ -137,35 +132,6 @@ OrderedJson settings_json(const Settings& s) {
           {"accumulation", accumulation_name(s.accumulation)}};
 }
 
-OrderedJson lines_of(const std::string& text) {
-  OrderedJson facts = OrderedJson::array();
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) facts.push_back(line);
-  return facts;
-}
-
-/// The processor's name, as Linux tells it; empty where it does not.
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return {};
-}
-
-std::string date_text() {
-  const std::time_t now = std::time(nullptr);
-  std::array<char, 16> text{};
-  std::tm parts{};
-  if (::gmtime_r(&now, &parts) != nullptr) (void)std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
-  return text.data();
-}
-
-OrderedJson machine_json(const Communicator& comm) {
-  return {{"processor", processor_name()},           {"ranks", comm.size()},
-          {"nodes", comm.topology().nodes},          {"oversubscribed", comm.topology().oversubscribed},
-          {"libraries", lines_of(config_summary())}, {"device", lines_of(comm.device_report())}};
-}
-
 }  // namespace
 
 TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms) {
@@ -207,9 +173,9 @@ std::string table_lines(const TableWidths& w, const PointResult& result, int ran
 
 void write_json(const std::string& path, const Settings& settings, const Communicator& comm,
                 const std::vector<PointResult>& results) {
-  OrderedJson json = {
-      {"program", "tutti-commbench"},  {"version", TUTTI_VERSION_STRING},     {"date", date_text()},
-      {"machine", machine_json(comm)}, {"settings", settings_json(settings)}, {"points", OrderedJson::array()}};
+  OrderedJson json = document_of(comm);
+  json["settings"] = settings_json(settings);
+  json["points"] = OrderedJson::array();
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));
   miniapps::write_text(path, json.dump(1, ' ', true, OrderedJson::error_handler_t::replace) + "\n");

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shape.hpp"
 
-#include <numeric>
+#include "counts.hpp"
 
 namespace tutti::commbench {
 namespace {
-
-using Counts = std::vector<std::size_t>;
 
 struct Blocks {
   std::size_t average;
@@ -24,16 +22,6 @@ struct Blocks {
     return counts;
   }
 };
-
-Counts starts_of(const Counts& counts) {
-  Counts displs(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), std::size_t{0});
-  return displs;
-}
-
-std::size_t sum_of(const Counts& counts) { return std::accumulate(counts.begin(), counts.end(), std::size_t{0}); }
-
-std::size_t at(const Counts& counts, int rank) { return counts[static_cast<std::size_t>(rank)]; }
 
 void make_vector(Operation operation, std::size_t elements, const World& w, Shape& shape) {
   shape.count = shape.total = elements;

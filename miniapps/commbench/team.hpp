@@ -20,6 +20,8 @@ class Team {
   [[nodiscard]] double sum(double value) const;
   /// The text of the lowest rank that has one, with that rank's number before it.
   [[nodiscard]] std::string first_text(const std::string& mine) const;
+  /// The texts of all ranks, of any length.
+  [[nodiscard]] std::vector<std::string> all_texts(const std::string& mine) const;
 
  private:
   const Communicator& comm_;
