@@ -115,7 +115,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", nargs="?", help="the wheel (default: TUTTI_TEST_WHEEL)")
     parser.add_argument("--mpis", nargs="+", default=MPIS, help="packages or launchers of MPIs (%(default)s)")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("wheel-trials"), help="for the environments")
+    parser.add_argument("--folder", type=pathlib.Path, default=HERE.parent.parent / "build" / "wheel" / "trials",
+                        help="for the environments (%(default)s)")
     parser.add_argument("--ask", action="store_true", help="only imports the package and asks it for its MPI")
     arguments = parser.parse_args()
     wheel = arguments.wheel or os.environ.get("TUTTI_TEST_WHEEL")
