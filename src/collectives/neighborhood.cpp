@@ -325,51 +325,6 @@ NeighborExchange blocks_of(const Communicator& comm, const Name& name, const Opt
   });
 }
 
-NeighborExchange allgather_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
-                                  const Buffer& recv, const Options& options) {
-  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
-    args.send_one(send);
-    args.recv(recv);
-    args.require_apart(send, recv);
-  });
-}
-
-NeighborExchange allgather_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
-                                  const Buffer& recv, Counts recv_counts, Counts recv_displs, const Options& options) {
-  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
-    args.send_one(send);
-    args.recv(recv, recv_counts, recv_displs);
-    args.require_apart(send, recv);
-  });
-}
-
-NeighborExchange alltoall_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
-                                 const Buffer& recv, const Options& options) {
-  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
-    args.send(send);
-    args.recv(recv);
-    args.require_apart(send, recv);
-  });
-}
-
-NeighborExchange alltoall_blocks(const Communicator& comm, const Name& name, const ConstBuffer& send,
-                                 Counts send_counts, Counts send_displs, const Buffer& recv, Counts recv_counts,
-                                 Counts recv_displs, const Options& options) {
-  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
-    args.send(send, send_counts, send_displs);
-    args.recv(recv, recv_counts, recv_displs);
-    args.require_apart(send, recv);
-  });
-}
-
-NeighborExchange alltoall_blocks(const Communicator& comm, const Name& name, std::span<const ConstBuffer> send,
-                                 std::span<const Buffer> recv, const Options& options) {
-  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
-    args.send(send);
-    args.recv(recv);
-  });
-}
-
 }  // namespace
 }  // namespace detail
 
@@ -378,87 +333,41 @@ Neighborhood neighborhood(const Communicator& comm) {
   return {edges.sources, edges.destinations};
 }
 
-void neighbor_allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::run_neighbors(comm, detail::allgather_blocks(comm, "neighbor_allgather", send, recv, options), options);
-}
-Request ineighbor_allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::start_neighbors(comm, detail::allgather_blocks(comm, "ineighbor_allgather", send, recv, options),
-                                 options);
-}
-Request neighbor_allgather_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::prepare_neighbors(comm, detail::allgather_blocks(comm, "neighbor_allgather_init", send, recv, options),
-                                   options);
-}
+#define TUTTI_WITHOUT_PARENTHESES(...) __VA_ARGS__
+#define TUTTI_FORM(Result, name, given, make, fill)                                                                    \
+  Result name(const Communicator& comm, TUTTI_WITHOUT_PARENTHESES given, const Options& options) {                     \
+    return detail::make(comm, detail::blocks_of(comm, #name, options, [&](detail::NeighborArguments& args) { fill; }), \
+                        options);                                                                                      \
+  }
+/// Defines a neighborhood collective in its three forms. given: its arguments between the communicator and the options,
+/// in parentheses. fill: hands them to `args`.
+#define TUTTI_NEIGHBOR_COLLECTIVE(name, given, fill)         \
+  TUTTI_FORM(void, name, given, run_neighbors, fill)         \
+  TUTTI_FORM(Request, i##name, given, start_neighbors, fill) \
+  TUTTI_FORM(Request, name##_init, given, prepare_neighbors, fill)
 
-void neighbor_allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
-                         const Counts& recv_displs, const Options& options) {
-  detail::run_neighbors(
-      comm, detail::allgather_blocks(comm, "neighbor_allgatherv", send, recv, recv_counts, recv_displs, options),
-      options);
-}
-Request ineighbor_allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
-                             const Counts& recv_displs, const Options& options) {
-  return detail::start_neighbors(
-      comm, detail::allgather_blocks(comm, "ineighbor_allgatherv", send, recv, recv_counts, recv_displs, options),
-      options);
-}
-Request neighbor_allgatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
-                                 const Counts& recv_displs, const Options& options) {
-  return detail::prepare_neighbors(
-      comm, detail::allgather_blocks(comm, "neighbor_allgatherv_init", send, recv, recv_counts, recv_displs, options),
-      options);
-}
+TUTTI_NEIGHBOR_COLLECTIVE(neighbor_allgather, (ConstBuffer send, Buffer recv),
+                          (args.send_one(send), args.recv(recv), args.require_apart(send, recv)))
 
-void neighbor_alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::run_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoall", send, recv, options), options);
-}
-Request ineighbor_alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::start_neighbors(comm, detail::alltoall_blocks(comm, "ineighbor_alltoall", send, recv, options),
-                                 options);
-}
-Request neighbor_alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::prepare_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoall_init", send, recv, options),
-                                   options);
-}
+TUTTI_NEIGHBOR_COLLECTIVE(neighbor_allgatherv,
+                          (ConstBuffer send, Buffer recv, const Counts& recv_counts, const Counts& recv_displs),
+                          (args.send_one(send), args.recv(recv, recv_counts, recv_displs),
+                           args.require_apart(send, recv)))
 
-void neighbor_alltoallv(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
-                        const Counts& send_displs, Buffer recv, const Counts& recv_counts, const Counts& recv_displs,
-                        const Options& options) {
-  detail::run_neighbors(comm,
-                        detail::alltoall_blocks(comm, "neighbor_alltoallv", send, send_counts, send_displs, recv,
-                                                recv_counts, recv_displs, options),
-                        options);
-}
-Request ineighbor_alltoallv(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
-                            const Counts& send_displs, Buffer recv, const Counts& recv_counts,
-                            const Counts& recv_displs, const Options& options) {
-  return detail::start_neighbors(comm,
-                                 detail::alltoall_blocks(comm, "ineighbor_alltoallv", send, send_counts, send_displs,
-                                                         recv, recv_counts, recv_displs, options),
-                                 options);
-}
-Request neighbor_alltoallv_init(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
-                                const Counts& send_displs, Buffer recv, const Counts& recv_counts,
-                                const Counts& recv_displs, const Options& options) {
-  return detail::prepare_neighbors(comm,
-                                   detail::alltoall_blocks(comm, "neighbor_alltoallv_init", send, send_counts,
-                                                           send_displs, recv, recv_counts, recv_displs, options),
-                                   options);
-}
+TUTTI_NEIGHBOR_COLLECTIVE(neighbor_alltoall, (ConstBuffer send, Buffer recv),
+                          (args.send(send), args.recv(recv), args.require_apart(send, recv)))
 
-void neighbor_alltoallw(const Communicator& comm, std::span<const ConstBuffer> send, std::span<const Buffer> recv,
-                        const Options& options) {
-  detail::run_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoallw", send, recv, options), options);
-}
-Request ineighbor_alltoallw(const Communicator& comm, std::span<const ConstBuffer> send, std::span<const Buffer> recv,
-                            const Options& options) {
-  return detail::start_neighbors(comm, detail::alltoall_blocks(comm, "ineighbor_alltoallw", send, recv, options),
-                                 options);
-}
-Request neighbor_alltoallw_init(const Communicator& comm, std::span<const ConstBuffer> send,
-                                std::span<const Buffer> recv, const Options& options) {
-  return detail::prepare_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoallw_init", send, recv, options),
-                                   options);
-}
+TUTTI_NEIGHBOR_COLLECTIVE(neighbor_alltoallv,
+                          (ConstBuffer send, const Counts& send_counts, const Counts& send_displs, Buffer recv,
+                           const Counts& recv_counts, const Counts& recv_displs),
+                          (args.send(send, send_counts, send_displs), args.recv(recv, recv_counts, recv_displs),
+                           args.require_apart(send, recv)))
+
+TUTTI_NEIGHBOR_COLLECTIVE(neighbor_alltoallw, (std::span<const ConstBuffer> send, std::span<const Buffer> recv),
+                          (args.send(send), args.recv(recv)))
+
+#undef TUTTI_NEIGHBOR_COLLECTIVE
+#undef TUTTI_FORM
+#undef TUTTI_WITHOUT_PARENTHESES
 
 }  // namespace tutti

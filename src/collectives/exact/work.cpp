@@ -1,20 +1,86 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/exact/work.hpp"
 
+#include <memory>
 #include <span>
+#include <string>
 #include <tutti/collectives/allgather.hpp>
+#include <tutti/request.hpp>
 
 #include "call/at_turn.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
+#include "call/execution.hpp"
 #include "call/known_calls.hpp"
 #include "collectives/call.hpp"
-#include "collectives/exact/short_execution.hpp"
 #include "collectives/exact/short_sums.hpp"
 #include "collectives/exact/words.hpp"
 #include "collectives/passed.hpp"
 
 namespace tutti::detail {
 namespace {
+
+/// A persistent exact sum that begins with short forms. Both messages are persistent calls, so that the second one,
+/// which few sums need, has its place among the calls of all ranks.
+class ShortExecution final : public Execution {
+ public:
+  /// gather: of the blocks of `sums`. in_full: takes the sums of this rank from `sums`, and hands out the totals.
+  ShortExecution(ContextPtr comm, std::shared_ptr<ShortSums> sums, const Request& gather, const Request& in_full);
+
+  [[nodiscard]] std::string name() const override { return running_->name(); }
+  void announce_backoff() noexcept override { running_->announce_backoff(); }
+  void backoff() noexcept override { running_->backoff(); }
+  [[nodiscard]] bool goes_on_inside_mpi() const noexcept override {
+    return gather_->goes_on_inside_mpi() && in_full_->goes_on_inside_mpi();
+  }
+
+ private:
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+  [[nodiscard]] bool run(const std::shared_ptr<Execution>& execution);
+  [[nodiscard]] bool end();
+
+  std::shared_ptr<ShortSums> sums_;
+  std::shared_ptr<Execution> gather_;
+  std::shared_ptr<Execution> in_full_;
+  std::shared_ptr<Execution> running_;
+};
+
+ShortExecution::ShortExecution(ContextPtr comm, std::shared_ptr<ShortSums> sums, const Request& gather,
+                               const Request& in_full)
+    : Execution(std::move(comm), {}, true),
+      sums_(std::move(sums)),
+      gather_(gather.execution()),
+      in_full_(in_full.execution()),
+      running_(gather_) {}
+
+bool ShortExecution::begin() {
+  sums_->fill(ShortSums::most_parts);
+  return run(gather_);
+}
+
+bool ShortExecution::step() { return running_->poll() && end(); }
+
+bool ShortExecution::run(const std::shared_ptr<Execution>& execution) {
+  running_ = execution;
+  running_->start();
+  return running_->finished() && end();
+}
+
+bool ShortExecution::end() {
+  running_->rethrow();
+  running_->acknowledge();
+  if (running_ == in_full_) return true;
+  if (sums_->has_misfit()) return run(in_full_);
+  sums_->finish();
+  return true;
+}
+
+void ShortExecution::cancel() noexcept {
+  drop_part(*running_);
+  defer_free(sums_);
+}
 
 ExactWords words_of(const Communicator& comm, const ExactWork& work) { return {work.kind(), comm.size()}; }
 
