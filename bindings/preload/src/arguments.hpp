@@ -141,21 +141,4 @@ class Operands {
   Reduction reduction_{};
 };
 
-/// A reduction that gives every rank as many elements as it takes from it.
-struct EvenReduction {
-  Operands operands{};
-
-  template <typename N>
-  Reason take(const Member& /*member*/, const void* from, void* to, N count, MPI_Datatype type, MPI_Op op) {
-    return operands.take(from, to, count, count, type, op);
-  }
-  void hold() { operands.hold(); }
-  void read() {}
-  void write() {}
-  template <typename Make>
-  auto with(const Communicator& ours, const Make& make) const {
-    return make(ours, operands.input(), operands.output(), operands.op());
-  }
-};
-
 }  // namespace tutti::preload

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "front.hpp"
-
+// A library that is loaded before this one, such as a tool that measures waits, may hand calls of the program to the
+// MPI's PMPI_ functions, past this one.
 #include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
+
+#include "requests.hpp"
 
 namespace tutti::preload {
 namespace {

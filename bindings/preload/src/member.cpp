@@ -10,7 +10,7 @@
 #include "collectives/services.hpp"
 #include "core/config.hpp"
 #include "errors.hpp"
-#include "front.hpp"
+#include "requests.hpp"
 #include "settings.hpp"
 #include "waiting.hpp"
 

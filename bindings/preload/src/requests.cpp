@@ -11,7 +11,6 @@
 #include "buffers.hpp"
 #include "collectives/services.hpp"
 #include "errors.hpp"
-#include "front.hpp"
 
 namespace tutti::preload {
 

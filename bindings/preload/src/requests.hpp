@@ -63,6 +63,15 @@ class OwnSteps {
   OwnSteps& operator=(const OwnSteps&) = delete;
 };
 
+/// Whether every function that completes nonblocking calls comes here, or takes their steps in the MPI. Local.
+[[nodiscard]] bool ends_nonblocking();
+
+/// Whether every function that starts persistent calls, completes them or lets them go on comes here. Local.
+[[nodiscard]] bool ends_persistent();
+
+/// Whether the MPI takes the steps of a generalized request itself, by MPIX_Grequest_start.
+[[nodiscard]] bool mpi_takes_steps();
+
 /// Whether calls are under way, whose other ranks may wait for steps of this one.
 [[nodiscard]] bool has_active();
 
