@@ -5,57 +5,17 @@
 
 #include "call/schedule_rules.hpp"
 #include "core/host_mpi.hpp"
+#include "core/mpi_types.hpp"
 
 namespace tutti::detail {
 namespace {
 
-enum class Class : std::uint8_t { integer, real, complex, integer_pair, other };
-
-Class class_of(DatatypeKind kind) {
-  switch (kind) {
-    case DatatypeKind::int8:
-    case DatatypeKind::int16:
-    case DatatypeKind::int32:
-    case DatatypeKind::int64:
-    case DatatypeKind::uint8:
-    case DatatypeKind::uint16:
-    case DatatypeKind::uint32:
-    case DatatypeKind::uint64:
-      return Class::integer;
-    case DatatypeKind::float32:
-    case DatatypeKind::float64:
-      return Class::real;
-    case DatatypeKind::complex64:
-    case DatatypeKind::complex128:
-      return Class::complex;
-    case DatatypeKind::int32_int32:
-      return Class::integer_pair;
-    default:
-      return Class::other;
-  }
-}
-
+/// MPI has the type and the operation. Of floating-point numbers, min and max differ where there are NaNs.
 bool op_is_equal(ReduceKind op, DatatypeKind kind) {
-  const Class type = class_of(kind);
-  switch (op) {
-    case ReduceKind::sum:
-    case ReduceKind::prod:
-      return type == Class::integer || type == Class::real || type == Class::complex;
-    case ReduceKind::min:
-    case ReduceKind::max:
-    case ReduceKind::land:
-    case ReduceKind::lor:
-    case ReduceKind::lxor:
-    case ReduceKind::band:
-    case ReduceKind::bor:
-    case ReduceKind::bxor:
-      return type == Class::integer;
-    case ReduceKind::minloc:
-    case ReduceKind::maxloc:
-      return type == Class::integer_pair;
-    default:
-      return false;
-  }
+  const bool is_extremum = op == ReduceKind::min || op == ReduceKind::max;
+  const bool is_real = kind == DatatypeKind::float32 || kind == DatatypeKind::float64;
+  return mpi_datatype(kind) != MPI_DATATYPE_NULL && mpi_op(op) != MPI_OP_NULL && is_defined(op, kind) &&
+         !(is_extremum && is_real);
 }
 
 bool counts_fit(const Signature& signature) {
