@@ -6,7 +6,6 @@
 #include "fortran_handles.h"
 #include "guard.hpp"
 #include "handles.hpp"
-#include "layouts.hpp"
 
 // A datatype's handle is its number. The handle of bytes(n), n > 1, has n in the bits above.
 namespace tutti::c {

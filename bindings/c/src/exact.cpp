@@ -69,65 +69,39 @@ int locate(Location location, tutti_comm_t comm, const tutti_exact_terms_t* term
 
 }  // namespace
 
-int tutti_exact_sum(tutti_comm_t comm, const tutti_exact_terms_t* terms, void* sums, size_t fields,
-                    tutti_datatype_t result_datatype, const tutti_options_t* options) {
-  return blocking(comm, options, [&](const auto& c, const tutti::Options& o) {
-    tutti::exact_sum(c, GivenTerms(terms, "terms").terms, results(sums, fields, result_datatype), o);
-  });
-}
-int tutti_iexact_sum(tutti_comm_t comm, const tutti_exact_terms_t* terms, void* sums, size_t fields,
-                     tutti_datatype_t result_datatype, const tutti_options_t* options, tutti_request_t* request) {
-  return with_request(comm, options, request, [&](const auto& c, const tutti::Options& o) {
-    return tutti::iexact_sum(c, GivenTerms(terms, "terms").terms, results(sums, fields, result_datatype), o);
-  });
-}
-int tutti_exact_sum_init(tutti_comm_t comm, const tutti_exact_terms_t* terms, void* sums, size_t fields,
-                         tutti_datatype_t result_datatype, const tutti_options_t* options, tutti_request_t* request) {
-  return with_request(comm, options, request, [&](const auto& c, const tutti::Options& o) {
-    return tutti::exact_sum_init(c, GivenTerms(terms, "terms").terms, results(sums, fields, result_datatype), o);
-  });
-}
+#define TUTTI_WITHOUT_PARENTHESES(...) __VA_ARGS__
+#define TUTTI_EXACT_CALL(word, given_terms, ...)        \
+  [&](const auto& c, const tutti::Options& o) {         \
+    const GivenTerms given(given_terms, #given_terms);  \
+    return tutti::word(c, given.terms, __VA_ARGS__, o); \
+  }
+/// Defines tutti_<word> and its forms with a request. parameters: those between comm and options, in parentheses, among
+/// them the terms. The rest: the arguments of C++ between the terms and the options.
+#define TUTTI_EXACT_FORMS(word, parameters, terms, ...)                                                            \
+  int tutti_##word(tutti_comm_t comm, TUTTI_WITHOUT_PARENTHESES parameters, const tutti_options_t* options) {      \
+    return blocking(comm, options, TUTTI_EXACT_CALL(word, terms, __VA_ARGS__));                                    \
+  }                                                                                                                \
+  int tutti_i##word(tutti_comm_t comm, TUTTI_WITHOUT_PARENTHESES parameters, const tutti_options_t* options,       \
+                    tutti_request_t* request) {                                                                    \
+    return with_request(comm, options, request, TUTTI_EXACT_CALL(i##word, terms, __VA_ARGS__));                    \
+  }                                                                                                                \
+  int tutti_##word##_init(tutti_comm_t comm, TUTTI_WITHOUT_PARENTHESES parameters, const tutti_options_t* options, \
+                          tutti_request_t* request) {                                                              \
+    return with_request(comm, options, request, TUTTI_EXACT_CALL(word##_init, terms, __VA_ARGS__));                \
+  }
 
-int tutti_exact_dot(tutti_comm_t comm, const tutti_exact_terms_t* x, const void* y, void* dots, size_t fields,
-                    tutti_datatype_t result_datatype, const tutti_options_t* options) {
-  return blocking(comm, options, [&](const auto& c, const tutti::Options& o) {
-    const GivenTerms given(x, "x");
-    tutti::exact_dot(c, given.terms, given.like(y), results(dots, fields, result_datatype), o);
-  });
-}
-int tutti_iexact_dot(tutti_comm_t comm, const tutti_exact_terms_t* x, const void* y, void* dots, size_t fields,
-                     tutti_datatype_t result_datatype, const tutti_options_t* options, tutti_request_t* request) {
-  return with_request(comm, options, request, [&](const auto& c, const tutti::Options& o) {
-    const GivenTerms given(x, "x");
-    return tutti::iexact_dot(c, given.terms, given.like(y), results(dots, fields, result_datatype), o);
-  });
-}
-int tutti_exact_dot_init(tutti_comm_t comm, const tutti_exact_terms_t* x, const void* y, void* dots, size_t fields,
-                         tutti_datatype_t result_datatype, const tutti_options_t* options, tutti_request_t* request) {
-  return with_request(comm, options, request, [&](const auto& c, const tutti::Options& o) {
-    const GivenTerms given(x, "x");
-    return tutti::exact_dot_init(c, given.terms, given.like(y), results(dots, fields, result_datatype), o);
-  });
-}
+TUTTI_EXACT_FORMS(exact_sum,
+                  (const tutti_exact_terms_t* terms, void* sums, size_t fields, tutti_datatype_t result_datatype),
+                  terms, results(sums, fields, result_datatype))
 
-int tutti_exact_norm2(tutti_comm_t comm, const tutti_exact_terms_t* x, void* norms, size_t fields,
-                      tutti_datatype_t result_datatype, const tutti_options_t* options) {
-  return blocking(comm, options, [&](const auto& c, const tutti::Options& o) {
-    tutti::exact_norm2(c, GivenTerms(x, "x").terms, results(norms, fields, result_datatype), o);
-  });
-}
-int tutti_iexact_norm2(tutti_comm_t comm, const tutti_exact_terms_t* x, void* norms, size_t fields,
-                       tutti_datatype_t result_datatype, const tutti_options_t* options, tutti_request_t* request) {
-  return with_request(comm, options, request, [&](const auto& c, const tutti::Options& o) {
-    return tutti::iexact_norm2(c, GivenTerms(x, "x").terms, results(norms, fields, result_datatype), o);
-  });
-}
-int tutti_exact_norm2_init(tutti_comm_t comm, const tutti_exact_terms_t* x, void* norms, size_t fields,
-                           tutti_datatype_t result_datatype, const tutti_options_t* options, tutti_request_t* request) {
-  return with_request(comm, options, request, [&](const auto& c, const tutti::Options& o) {
-    return tutti::exact_norm2_init(c, GivenTerms(x, "x").terms, results(norms, fields, result_datatype), o);
-  });
-}
+TUTTI_EXACT_FORMS(exact_dot,
+                  (const tutti_exact_terms_t* x, const void* y, void* dots, size_t fields,
+                   tutti_datatype_t result_datatype),
+                  x, given.like(y), results(dots, fields, result_datatype))
+
+TUTTI_EXACT_FORMS(exact_norm2,
+                  (const tutti_exact_terms_t* x, void* norms, size_t fields, tutti_datatype_t result_datatype), x,
+                  results(norms, fields, result_datatype))
 
 int tutti_exact_mean(tutti_comm_t comm, const tutti_exact_terms_t* terms, void* means, size_t fields,
                      tutti_datatype_t result_datatype, const tutti_options_t* options) {

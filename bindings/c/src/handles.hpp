@@ -133,6 +133,17 @@ class GivenOptions {
 }
 [[nodiscard]] Stream stream_of(int kind, void* handle);
 
+/// The meaning of a handle of a derived datatype.
+struct Derived {
+  Datatype element;
+  Layout send;
+  Layout recv;
+  bool has_sides = false;  ///< made by tutti_datatype_sides
+};
+
+/// Returns null for a datatype that is not derived; throws if it was freed or never made.
+[[nodiscard]] std::shared_ptr<const Derived> derived(tutti_datatype_t type, const char* argument);
+
 /// Buffers of `count` elements, or repetitions of a derived datatype.
 [[nodiscard]] ConstBuffer sent_derived(const void* address, std::size_t count, tutti_datatype_t type,
                                        const char* argument);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Derived datatypes. The handle has a number of its own in its low byte, and an index that is never reused above.
-#include "layouts.hpp"
 
 #include <fmt/format.h>
 
