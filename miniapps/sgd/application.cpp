@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "application.hpp"
-
 #include <array>
 #include <cstdio>
 

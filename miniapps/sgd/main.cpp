@@ -5,11 +5,11 @@
 #include <tutti/communicator.hpp>
 #include <tutti/environment.hpp>
 
-#include "application.hpp"
 #include "common/command_line/start.hpp"
 #include "common/program.hpp"
 #include "common/recovery.hpp"
 #include "options.hpp"
+#include "run.hpp"
 #include "study.hpp"
 
 namespace {

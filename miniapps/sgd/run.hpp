@@ -13,6 +13,11 @@
 
 namespace sgd {
 
+/// Trains and tests as the options say, by one mode or by each (--compare); rank 0 prints. Collective over `comm`;
+/// blocking. Throws tutti::miniapps::AgreedError for what all ranks know of, anything else for what only this rank
+/// does.
+void run_application(const tutti::Communicator& comm, const Options& options);
+
 /// Trains once as the options say, from the seed's weights or a checkpoint, and tests at the end. `print` gets the
 /// texts of rank 0 as they come. Collective; blocking. Equal on all ranks but for times.
 [[nodiscard]] ModeResults run_mode(const tutti::Communicator& comm, const Options& options, const Source& source,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti-sgd as a whole, but for its command line.
-#include "application.hpp"
-
 #include <nlohmann/json.hpp>
 #include <tutti/collectives/barrier.hpp>
 
 #include "common/agree.hpp"
+#include "run.hpp"
 #include "support/temporary_folder.hpp"
 #include "training_runs.hpp"
 
