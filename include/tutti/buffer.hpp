@@ -12,6 +12,7 @@
 #include <string>
 #include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>
+#include <tutti/detail/temporaries.hpp>
 #include <tutti/error.hpp>
 #include <tutti/layout.hpp>
 #include <type_traits>
@@ -122,21 +123,6 @@ std::size_t first_scalars(R& range, N n) {
 }
 template <typename R>
 concept LongRange = std::ranges::range<R> && !std::is_array_v<std::remove_reference_t<R>>;
-
-/// An owning range that ends with the statement.
-template <typename T>
-concept Temporary = !std::is_lvalue_reference_v<T> && std::ranges::range<T> && !std::ranges::borrowed_range<T> &&
-                    !std::ranges::view<std::remove_cvref_t<T>>;
-template <typename... T>
-concept AnyTemporary = (Temporary<T> || ...);
-
-/// The body of the overloads of nonblocking and persistent calls that catch temporaries.
-template <typename... T>
-void refuse_temporary() {
-  static_assert(!AnyTemporary<T...>,
-                "this buffer is a temporary, which would be gone before the nonblocking or persistent call is done; "
-                "give it a name that lives until then, or use the blocking call");
-}
 
 }  // namespace detail
 

@@ -47,16 +47,8 @@ TUTTI_EXPORT Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, 
                                          const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Data, typename... Rest>
-requires detail::AnyTemporary<Data> Request isend(const Communicator&, Data&&, Rest&&...) {
-  detail::refuse_temporary<Data>();
-  return {};
-}
-template <typename Data, typename... Rest>
-requires detail::AnyTemporary<Data> Request irecv(const Communicator&, Data&&, Rest&&...) {
-  detail::refuse_temporary<Data>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARY(isend)
+TUTTI_REFUSE_TEMPORARY(irecv)
 
 /// Persistent forms: bind the buffer; each start() of the request posts the transfer again. Local: the other side need
 /// not be persistent. On device memory each start() is ordered after the work that the stream of the options then has.

@@ -31,15 +31,7 @@ TUTTI_EXPORT void allgather(const Communicator& comm, ConstBuffer send, Buffer r
                                                   const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request iallgather(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request allgather_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(iallgather)
+TUTTI_REFUSE_TEMPORARIES(allgather_init)
 
 }  // namespace tutti

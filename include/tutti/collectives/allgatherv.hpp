@@ -36,15 +36,7 @@ TUTTI_EXPORT void allgatherv(const Communicator& comm, ConstBuffer send, Buffer 
                                                    const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request iallgatherv(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request allgatherv_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(iallgatherv)
+TUTTI_REFUSE_TEMPORARIES(allgatherv_init)
 
 }  // namespace tutti

@@ -69,15 +69,7 @@ requires(!std::ranges::range<T>) [[nodiscard]] T
 }
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request iallreduce(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request allreduce_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(iallreduce)
+TUTTI_REFUSE_TEMPORARIES(allreduce_init)
 
 }  // namespace tutti

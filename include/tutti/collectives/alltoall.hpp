@@ -31,15 +31,7 @@ TUTTI_EXPORT void alltoall(const Communicator& comm, ConstBuffer send, Buffer re
                                                  const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ialltoall(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request alltoall_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(ialltoall)
+TUTTI_REFUSE_TEMPORARIES(alltoall_init)
 
 }  // namespace tutti

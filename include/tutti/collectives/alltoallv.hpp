@@ -37,16 +37,7 @@ TUTTI_EXPORT void alltoallv(const Communicator& comm, ConstBuffer send, const Co
                                                   const Counts& recv_displs, const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename C, typename D, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ialltoallv(const Communicator&, Send&&, C&&, D&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename C, typename D, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request alltoallv_init(const Communicator&, Send&&, C&&, D&&, Recv&&,
-                                                                 Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES_BESIDE_COUNTS(ialltoallv)
+TUTTI_REFUSE_TEMPORARIES_BESIDE_COUNTS(alltoallv_init)
 
 }  // namespace tutti

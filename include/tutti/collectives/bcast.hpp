@@ -30,15 +30,7 @@ TUTTI_EXPORT void bcast(const Communicator& comm, Buffer buffer, int root, const
                                               const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Data, typename... Rest>
-requires detail::AnyTemporary<Data> Request ibcast(const Communicator&, Data&&, Rest&&...) {
-  detail::refuse_temporary<Data>();
-  return {};
-}
-template <typename Data, typename... Rest>
-requires detail::AnyTemporary<Data> Request bcast_init(const Communicator&, Data&&, Rest&&...) {
-  detail::refuse_temporary<Data>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARY(ibcast)
+TUTTI_REFUSE_TEMPORARY(bcast_init)
 
 }  // namespace tutti

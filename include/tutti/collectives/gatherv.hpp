@@ -36,15 +36,7 @@ TUTTI_EXPORT void gatherv(const Communicator& comm, ConstBuffer send, Buffer rec
                                                 const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request igatherv(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request gatherv_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(igatherv)
+TUTTI_REFUSE_TEMPORARIES(gatherv_init)
 
 }  // namespace tutti

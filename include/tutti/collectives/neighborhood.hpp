@@ -98,50 +98,13 @@ TUTTI_EXPORT void neighbor_alltoallw(const Communicator& comm, std::span<const C
                                                            std::span<const Buffer> recv, const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ineighbor_allgather(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request neighbor_allgather_init(const Communicator&, Send&&, Recv&&,
-                                                                          Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ineighbor_allgatherv(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request neighbor_allgatherv_init(const Communicator&, Send&&, Recv&&,
-                                                                           Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ineighbor_alltoall(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request neighbor_alltoall_init(const Communicator&, Send&&, Recv&&,
-                                                                         Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename C, typename D, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ineighbor_alltoallv(const Communicator&, Send&&, C&&, D&&, Recv&&,
-                                                                      Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename C, typename D, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request neighbor_alltoallv_init(const Communicator&, Send&&, C&&, D&&, Recv&&,
-                                                                          Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(ineighbor_allgather)
+TUTTI_REFUSE_TEMPORARIES(neighbor_allgather_init)
+TUTTI_REFUSE_TEMPORARIES(ineighbor_allgatherv)
+TUTTI_REFUSE_TEMPORARIES(neighbor_allgatherv_init)
+TUTTI_REFUSE_TEMPORARIES(ineighbor_alltoall)
+TUTTI_REFUSE_TEMPORARIES(neighbor_alltoall_init)
+TUTTI_REFUSE_TEMPORARIES_BESIDE_COUNTS(ineighbor_alltoallv)
+TUTTI_REFUSE_TEMPORARIES_BESIDE_COUNTS(neighbor_alltoallv_init)
 
 }  // namespace tutti

@@ -36,15 +36,7 @@ TUTTI_EXPORT void reduce_scatter(const Communicator& comm, ConstBuffer send, Buf
                                                        const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request ireduce_scatter(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request reduce_scatter_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(ireduce_scatter)
+TUTTI_REFUSE_TEMPORARIES(reduce_scatter_init)
 
 }  // namespace tutti

@@ -32,15 +32,7 @@ TUTTI_EXPORT void scatter(const Communicator& comm, ConstBuffer send, Buffer rec
                                                 const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request iscatter(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request scatter_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES(iscatter)
+TUTTI_REFUSE_TEMPORARIES(scatter_init)
 
 }  // namespace tutti

@@ -36,16 +36,7 @@ TUTTI_EXPORT void scatterv(const Communicator& comm, ConstBuffer send, const Cou
                                                  const Options& options = {});
 
 /// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
-template <typename Send, typename C, typename D, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request iscatterv(const Communicator&, Send&&, C&&, D&&, Recv&&, Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
-template <typename Send, typename C, typename D, typename Recv, typename... Rest>
-requires detail::AnyTemporary<Send, Recv> Request scatterv_init(const Communicator&, Send&&, C&&, D&&, Recv&&,
-                                                                Rest&&...) {
-  detail::refuse_temporary<Send, Recv>();
-  return {};
-}
+TUTTI_REFUSE_TEMPORARIES_BESIDE_COUNTS(iscatterv)
+TUTTI_REFUSE_TEMPORARIES_BESIDE_COUNTS(scatterv_init)
 
 }  // namespace tutti
