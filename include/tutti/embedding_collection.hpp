@@ -181,8 +181,8 @@ class TUTTI_EXPORT EmbeddingCollection {
 
   /// Local. This rank's shards, in the order of the plan.
   [[nodiscard]] std::span<const TableShard> shards() const;
-  /// Local. Bytes of rows and state on this rank: those that the plan predicted. They are one block of memory, so small
-  /// tables take no more.
+  /// Local. Bytes of rows and state on this rank, in memory or on disk: those that the plan predicted. In memory they
+  /// are one block, so small tables take no more.
   [[nodiscard]] std::size_t bytes() const;
   /// Local. Reads those of the rows [row_begin, row_end) that shards()[i] has, in float32; out.size() must be rows *
   /// columns. Rows are numbered as in the whole table.
