@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/command_line/parse.hpp"
-#include "replay/replay_settings.hpp"
+#include "replay/replay.hpp"
 #include "settings.hpp"
 
 namespace tutti::commbench {

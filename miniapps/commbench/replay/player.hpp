@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "replay/recording.hpp"
-#include "replay/replay_settings.hpp"
+#include "replay/replay.hpp"
 #include "replay/replayed_call.hpp"
 #include "replay/session.hpp"
 #include "team.hpp"
