@@ -193,6 +193,13 @@ TUTTI_API int tutti_embedding_start_save(tutti_embedding_t collection, const cha
 TUTTI_API int tutti_embedding_test_save(tutti_embedding_t collection, int* done);
 TUTTI_API int tutti_embedding_finish_save(tutti_embedding_t collection);
 
+/// As tutti_embedding_save and tutti_embedding_start_save, but only with the rows, and their state, that changed since
+/// the last incremental save to the folder, added to the checkpoint that is there. The first is full, as is one where
+/// the increments have come to have as many bytes, or where something else was saved there. From the first on, the
+/// collection keeps one bit for each row of this rank. Collective. Counterpart: tutti::SaveKind::incremental.
+TUTTI_API int tutti_embedding_save_incremental(tutti_embedding_t collection, const char* folder);
+TUTTI_API int tutti_embedding_start_save_incremental(tutti_embedding_t collection, const char* folder);
+
 #ifdef __cplusplus
 }
 #endif

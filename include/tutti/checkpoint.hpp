@@ -15,6 +15,23 @@
 
 namespace tutti {
 
+namespace detail::checkpoint {
+struct Generation;
+struct Increment;
+}  // namespace detail::checkpoint
+
+/// What a save writes.
+enum class SaveKind : std::uint8_t {
+  full,  ///< everything
+  /// Adds to the checkpoint that the folder has, in files of its own: an EmbeddingCollection adds only the rows, with
+  /// their optimizer state, that changed since its last incremental save to this folder, and any other section replaces
+  /// the one of its name. Such a save is full, with no word of the caller, where it is the first of a collection, where
+  /// the rows were filled or loaded since, where something else was saved to the folder since, and where the files of
+  /// the increments have come to have as many bytes as those of the full save. So a folder has at most about twice the
+  /// bytes of a full save. From its first incremental save on, a collection keeps one bit for each row of this rank.
+  incremental,
+};
+
 /// One rank's part of a checkpoint. A checkpoint is a folder: one part file for each rank, with named sections, and a
 /// manifest that names the valid generation of parts. The manifest is replaced last, by an atomic rename, so a kill at
 /// any moment leaves either the old or the new checkpoint. Sections, the table of each part and the manifest carry a
@@ -26,7 +43,9 @@ namespace tutti {
 /// the same file system.
 class TUTTI_EXPORT CheckpointPart {
  public:
-  CheckpointPart(std::filesystem::path folder, int rank);
+  /// `increment` is for the library's own use.
+  CheckpointPart(std::filesystem::path folder, int rank,
+                 std::shared_ptr<detail::checkpoint::Increment> increment = nullptr);
   /// Adds a section. Its memory must stay valid and unchanged until write() returns.
   void add(const std::string& name, std::span<const std::byte> content);
   template <typename T>
@@ -44,6 +63,8 @@ class TUTTI_EXPORT CheckpointPart {
   void write() const;
   /// Removes what write() wrote, in place of a commit.
   void discard() const noexcept;
+  /// For the library's own use.
+  [[nodiscard]] detail::checkpoint::Increment* increment() const { return increment_.get(); }
 
  private:
   friend class CheckpointSave;
@@ -60,14 +81,22 @@ class TUTTI_EXPORT CheckpointPart {
   std::filesystem::path folder_;
   int rank_;
   std::vector<Section> sections_;
+  std::shared_ptr<detail::checkpoint::Increment> increment_;  ///< null unless the save is incremental
 };
 
-/// Makes the parts of ranks 0 to parts - 1 the folder's checkpoint, and removes older parts. One rank calls it, after
-/// every rank's write().
+/// Makes the parts of ranks 0 to parts - 1 the folder's checkpoint, and removes older parts, and drafts that a killed
+/// save has left. One rank calls it, after every rank's write().
 TUTTI_EXPORT void commit_checkpoint(const std::filesystem::path& folder, int parts);
 
-/// Reads a checkpoint, on any number of ranks: it finds each section, whichever rank wrote it. Opening checks the
-/// manifest and the tables; reading a section checks that section. A damaged checkpoint is a tutti::Error (io) that
+/// The files of one save.
+struct SavedGeneration {
+  std::uint64_t number = 0;
+  std::size_t parts = 0;
+  std::uint64_t bytes = 0;  ///< of all parts
+};
+
+/// Reads a checkpoint, on any number of ranks: it finds each section, whichever rank and save wrote it. Opening checks
+/// the manifest and the tables; reading a section checks that section. A damaged checkpoint is a tutti::Error (io) that
 /// names the section (or the table) and says "checksum" or "truncated".
 class TUTTI_EXPORT CheckpointReader {
  public:
@@ -86,20 +115,24 @@ class TUTTI_EXPORT CheckpointReader {
   [[nodiscard]] std::string text(const std::string& name) const;
   /// Checks every section.
   void verify() const;
+  /// The saves that make up the checkpoint: a full one and the increments since. The last one was saved last.
+  [[nodiscard]] const std::vector<SavedGeneration>& generations() const { return generations_; }
 
  private:
   struct Entry;
+  void open(const detail::checkpoint::Generation& generation);
   [[nodiscard]] const Entry& find(const std::string& name) const;
   std::filesystem::path folder_;
   std::vector<Entry> entries_;
+  std::vector<SavedGeneration> generations_;
 };
 
 /// Saves what each rank adds to its part, and commits it. Collective over `comm`, blocking. `add` is called once on
-/// each rank; the memory that it adds must stay valid and unchanged until the end. Errors: those of
-/// CheckpointPart::write; if a rank fails, all throw the error of the first such rank, and the checkpoint that the
-/// folder had stays valid.
+/// each rank, or twice where an incremental save turns out to be full; the memory that it adds must stay valid and
+/// unchanged until the end. Errors: those of CheckpointPart::write; if a rank fails, all throw the error of the first
+/// such rank, and the checkpoint that the folder had stays valid.
 TUTTI_EXPORT void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder,
-                                  const std::function<void(CheckpointPart&)>& add);
+                                  const std::function<void(CheckpointPart&)>& add, SaveKind kind = SaveKind::full);
 
 /// A save that goes on beside training. On each rank a thread, which calls neither MPI nor Tutti, writes the part; the
 /// bytes are those that save_checkpoint() would have written at the start. Where a rank has no second core, the thread
@@ -110,11 +143,11 @@ class TUTTI_EXPORT CheckpointSave {
  public:
   /// No save: test() is true.
   CheckpointSave() noexcept;
-  /// Starts a save. `add` is called once on each rank, here. Collective over `comm`; blocks only until all ranks have
-  /// added. Another save to the folder may start when this one has ended. Errors: if a rank fails, all throw the error
-  /// of the first such rank.
+  /// Starts a save. `add` is called on each rank as by save_checkpoint(), here. Collective over `comm`; blocks only
+  /// until all ranks have added. Another save to the folder may start when this one has ended. Errors: if a rank fails,
+  /// all throw the error of the first such rank.
   CheckpointSave(const Communicator& comm, const std::filesystem::path& folder,
-                 const std::function<void(CheckpointPart&)>& add);
+                 const std::function<void(CheckpointPart&)>& add, SaveKind kind = SaveKind::full);
   /// Local. Gives up a save that has not ended: waits until the thread has written its piece, or flushed its file. The
   /// checkpoint that the folder had stays valid.
   ~CheckpointSave();

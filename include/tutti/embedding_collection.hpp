@@ -197,7 +197,8 @@ class TUTTI_EXPORT EmbeddingCollection {
   void initialize();
 
   /// Local. Adds this rank's rows and optimizer state as sections of a checkpoint: "<prefix> <table> <type> rows a:b
-  /// columns c:d", in cyclic order "rows a:b:step". The part saves what is here now, although training may go on until
+  /// columns c:d", in cyclic order "rows a:b:step"; of an incremental save (SaveKind::incremental) those that changed,
+  /// with " of increment n" at the end. The part saves what is here now, although training may go on until
   /// it is written (CheckpointSave): an update first copies the rows that it changes, where the part has still to read
   /// them, so memory grows at most by rows, state and 4 bytes a row. Rows on a device are copied to host memory here.
   /// fill(), load() and the collection's end before that fail the part (invalid_argument). Values that are not finite

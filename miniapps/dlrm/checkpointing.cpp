@@ -2,6 +2,7 @@
 #include "checkpointing.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -139,6 +140,7 @@ std::filesystem::path folder_of(const Position& position, const Options& options
 void Checkpoints::save(Model& model, const mini::DataSource& source, const Position& position) {
   finish();
   position_ = position;
+  begin_ = Clock::now();
   std::int32_t good = std::isfinite(position.loss_sum) && is_finite(model) ? 1 : 0;
   tutti::allreduce(*comm_, &good, 1, tutti::min);
   if (good == 0) return refuse();
@@ -164,10 +166,11 @@ void Checkpoints::save(Model& model, const mini::DataSource& source, const Posit
   };
   end_with([&] {
     const auto folder = folder_of(position, *options_);
+    const auto kind = options_->incremental_save ? tutti::SaveKind::incremental : tutti::SaveKind::full;
     if (options_->async_save) {
-      under_way_ = tutti::CheckpointSave(*comm_, folder, add);
+      under_way_ = tutti::CheckpointSave(*comm_, folder, add, kind);
     } else {
-      tutti::save_checkpoint(*comm_, folder, add);
+      tutti::save_checkpoint(*comm_, folder, add, kind);
     }
     return !options_->async_save;
   });
@@ -194,13 +197,25 @@ void Checkpoints::end_with(const End& end) {
     if (error.code() != tutti::ErrorCode::io) throw;
     throw mini::AgreedError(error.code(), error.what());
   }
-  const auto folder = folder_of(*position_, *options_);
+  const Position at = *position_;
   position_.reset();
   mini::run_agreed(*comm_, [&] {
     if (comm_->rank() == 0) {
+      const auto folder = folder_of(at, *options_);
       mini::remove_old_checkpoints(options_->checkpoint_dir, folder, options_->keep_checkpoints);
+      report(at, folder);
     }
   });
+}
+
+void Checkpoints::report(const Position& at, const std::filesystem::path& folder) const {
+  const tutti::CheckpointReader reader(folder);
+  const auto& saves = reader.generations();
+  std::printf("Saved step %llu: %.3f MB in %.3f s%s\n", static_cast<unsigned long long>(at.step),
+              1e-6 * static_cast<double>(saves.back().bytes),
+              std::chrono::duration<double>(Clock::now() - begin_).count(),
+              saves.size() > 1 ? ", of what has changed since the last save" : "");
+  std::fflush(stdout);
 }
 
 void Checkpoints::refuse() {

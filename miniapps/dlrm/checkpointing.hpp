@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <optional>
 #include <tutti/checkpoint.hpp>
 #include <tutti/communicator.hpp>
@@ -13,7 +15,8 @@ namespace dlrm {
 
 /// Saves of a run: writes tables, MLPs, optimizer state, position and the source's numbering of categories below
 /// --checkpoint-dir; each shard of a table by its rank. What was there stays valid until the new checkpoint is whole,
-/// then the oldest but --keep-checkpoints are removed. A state that is not a number is not saved, and is an error with
+/// then the oldest but --keep-checkpoints are removed, and rank 0 prints bytes and seconds. A state that is not a
+/// number is not saved, and is an error with
 /// --stop-on-nan.
 class Checkpoints {
  public:
@@ -27,16 +30,20 @@ class Checkpoints {
   void finish();
 
  private:
+  using Clock = std::chrono::steady_clock;
   /// Calls end(), which returns whether the save has ended.
   template <typename End>
   void end_with(const End& end);
   /// Says that the state is not a number.
   void refuse();
+  /// Prints what the save of a step has written. On one rank.
+  void report(const Position& at, const std::filesystem::path& folder) const;
 
   const tutti::Communicator* comm_;
   const Options* options_;
   tutti::CheckpointSave under_way_;
   std::optional<Position> position_;  ///< of the save that is under way
+  Clock::time_point begin_;           ///< of it
 };
 
 /// Restores a model of the same shape from --load, on any number of ranks and with any sharding, and gives the position

@@ -172,6 +172,10 @@ void add_reports(CLI::App& app, Options& o) {
              "last checkpoints to keep; more than one: in folders step-N below --checkpoint-dir");
   add_flag(app, "--async-save", o.async_save,
            "a thread of each rank writes the checkpoint, with the same bytes, while training goes on");
+  add_flag(
+      app, "--incremental-save", o.incremental_save,
+      "a checkpoint has only the rows that changed since the one before, in files beside it; the first is full, and "
+      "whenever these files have come to have as many bytes, another one");
   add_choice(app, "--on-failure", o.on_failure, {"end", "shrink"},
              "when a rank dies: end, or go on with the others from the last checkpoint of --checkpoint-dir");
   add_flag(app, "--stop-on-nan,!--no-stop-on-nan", o.stop_on_nan,

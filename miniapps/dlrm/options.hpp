@@ -103,6 +103,7 @@ struct Options {
   std::string checkpoint_dir;
   std::uint64_t save_freq = 0;
   bool async_save = false;
+  bool incremental_save = false;
   std::string load;
   std::string on_failure = "end";  ///< of another rank: end, shrink
 

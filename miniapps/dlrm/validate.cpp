@@ -75,6 +75,9 @@ void validate_data(const Options& o) {
           "--test-data-file needs --data-generation=dataset");
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
   require(!o.async_save || !o.checkpoint_dir.empty(), "--async-save needs --checkpoint-dir");
+  require(!o.incremental_save || !o.checkpoint_dir.empty(), "--incremental-save needs --checkpoint-dir");
+  require(!o.incremental_save || o.keep_checkpoints == 1,
+          "--incremental-save adds to the one checkpoint of --checkpoint-dir; omit --keep-checkpoints");
   require(!o.fine_tune || !o.load.empty(), "--fine-tune needs --load");
 }
 

@@ -98,6 +98,35 @@ static void check_rows(const struct group* g, tutti_embedding_t collection, cons
   CHECK(seen == replicas * rows * dim);
 }
 
+/* Whether the folder has the part of rank 0 of a save, which are numbered from 1. */
+static int has_part(const char* folder, int number) {
+  char name[128] = "";
+  snprintf(name, sizeof name, "%s/part-%d-0", folder, number);
+  FILE* file = fopen(name, "rb");
+  if (file == NULL) return 0;
+  fclose(file);
+  return 1;
+}
+
+/* Changed rows are added to what the folder has, whose parts stay. */
+static void test_increment(const struct group* g, tutti_embedding_t collection, float* grown, const char* folder,
+                           int sharding) {
+  OK(tutti_embedding_save_incremental(collection, folder));
+  int first = 1; /* earlier runs of this test have saved there, too */
+  while (first < 1000000 && !has_part(folder, first)) ++first;
+  forward(g, collection, grown, TUTTI_INPUT_LOCAL);
+  backward(collection);
+  for (int r = 0; r <= batch; ++r) grown[r] += r == 0 || r == batch ? 0.5f : 1.0f;
+  if (sharding == TUTTI_SHARDING_TABLE_WISE) {
+    OK(tutti_embedding_save_incremental(collection, folder));
+  } else {
+    OK(tutti_embedding_start_save_incremental(collection, folder));
+    OK(tutti_embedding_finish_save(collection));
+  }
+  CHECK(has_part(folder, first));
+  CHECK(has_part(folder, first + 1));
+}
+
 /* Every step adds 0.5 to a row for each sample that has it: rows 1 to batch - 1 occur twice. */
 static void test_steps(const struct group* g, int sharding) {
   tutti_embedding_t collection = make(g, sharding);
@@ -129,8 +158,10 @@ static void test_steps(const struct group* g, int sharding) {
     OK(tutti_embedding_start_save(collection, "/dev/null"));
     FAILS(tutti_embedding_finish_save(collection), TUTTI_ERROR_IO, "/dev/null");
     OK(tutti_embedding_finish_save(collection));
-  } else {
+  } else if (sharding == TUTTI_SHARDING_AUTO) {
     OK(tutti_embedding_save(collection, folder));
+  } else {
+    test_increment(g, collection, grown, folder, sharding);
   }
   OK(tutti_embedding_free(&collection));
   collection = make(g, TUTTI_SHARDING_TABLE_WISE);

@@ -8,6 +8,7 @@ import numpy as np
 from support import comm, data, equal, raises, rank, size
 
 import tutti
+import tutti.checkpoint
 
 
 def gradient(of_rank, i, step, shape, dtype=np.float32):
@@ -146,6 +147,33 @@ def test_embeddings():
         check_embeddings(order)
 
 
+def check_increments(collection, weights, batch, rate, folder):
+    """Only row 4 changes, and the reader finds the checkpoint as the collection is."""
+    weights = [table.copy() for table in weights]
+    for number in range(1, 4):
+        if number == 2:
+            collection.start_save(folder, incremental=True)
+            collection.finish_save()
+        else:
+            collection.save(folder, incremental=True)
+        saved = tutti.checkpoint.open(folder)
+        saved.verify()
+        assert [save.number for save in saved.saves] == list(range(1, number + 1))
+        assert all(save.parts == size for save in saved.saves) and saved.steps() == collection.steps
+        for table, name in zip(weights, ("small", "large")):
+            equal(saved.tables()[name][:], table)
+        comm.barrier()
+        bags = [(np.full(batch, 4), np.arange(batch + 1))] * 2
+        collection.start_forward(bags, batch)
+        collection.finish_forward()
+        for gradients in collection.gradients():
+            gradients[...] = 0.25
+        collection.start_backward()
+        collection.finish_backward(rate)
+        for table in weights:
+            table[4] -= rate * 0.25 * batch
+
+
 def check_embeddings(order):
     tables = [tutti.EmbeddingTable("small", 5, 4),
               tutti.EmbeddingTable("large", 40, 8, sharding="row_wise", row_order=order)]
@@ -199,6 +227,7 @@ def check_embeddings(order):
         collection.start_save("/dev/null")
         with raises(tutti.Error, tutti.ErrorCode.IO, "/dev/null"):
             collection.finish_save()
+        check_increments(collection, weights, batch, rate, folder + "/increments")
         collection.initialize()
         collection.load(folder)
         comm.barrier()

@@ -17,6 +17,8 @@
 
 #include "collectives/services.hpp"
 #include "training/all_or_none.hpp"
+#include "training/checkpoint/format.hpp"
+#include "training/checkpoint/increment.hpp"
 
 namespace tutti {
 namespace {
@@ -40,36 +42,72 @@ double thread_seconds() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
+using Add = std::function<void(CheckpointPart&)>;
+
+/// What an incremental save adds to, as rank 0 finds it.
+std::shared_ptr<detail::checkpoint::Increment> agree_on_base(const Communicator& comm,
+                                                             const std::filesystem::path& folder) {
+  auto increment = std::make_shared<detail::checkpoint::Increment>();
+  all_or_none(comm, [&] {
+    if (comm.rank() == 0) detail::checkpoint::find_base(folder, *increment);
+  });
+  std::array<std::uint64_t, 2> found{increment->base, increment->number};
+  bcast(comm, found, 0);
+  increment->base = found[0];
+  increment->number = found[1];
+  return increment;
+}
+
+/// A rank's part of a save, with all that it adds.
+struct FilledPart {
+  CheckpointPart part;
+  std::shared_ptr<detail::checkpoint::Increment> increment;  ///< null unless the save is incremental
+};
+
+/// An increment becomes a full save where anything on any rank cannot add to what is there.
+FilledPart filled_part(const Communicator& comm, const std::filesystem::path& folder, const Add& add, SaveKind kind) {
+  const auto increment = kind == SaveKind::incremental ? agree_on_base(comm, folder) : nullptr;
+  FilledPart filled{CheckpointPart(folder, comm.rank(), increment), increment};
+  all_or_none(comm, [&] { add(filled.part); });
+  if (!increment || allreduce(comm, increment->is_refused ? 1 : 0, max) == 0) return filled;
+  increment->end(0);
+  increment->base = 0;
+  filled.part = CheckpointPart(folder, comm.rank(), increment);
+  all_or_none(comm, [&] { add(filled.part); });
+  return filled;
+}
+
 /// Commits the part of every rank, where `write` has written it on all.
 template <typename Write>
-void commit_all(const Communicator& comm, const std::filesystem::path& folder, const CheckpointPart& part,
+void commit_all(const Communicator& comm, const std::filesystem::path& folder, const FilledPart& filled,
                 const Write& write) {
   if (const auto failure = agreed_failure(comm, write)) {
-    part.discard();  // not after other errors, where another rank may commit it
+    filled.part.discard();  // not after other errors, where another rank may commit it
     throw *failure;
   }
+  const auto& increment = filled.increment;
+  std::uint64_t identity = 0;
   all_or_none(comm, [&] {
-    if (comm.rank() == 0) commit_checkpoint(folder, comm.size());
+    if (comm.rank() == 0) identity = detail::checkpoint::commit(folder, comm.size(), increment ? increment->base : 0);
   });
+  if (!increment) return;
+  bcast(comm, Buffer(&identity, 1), 0);
+  increment->end(identity);
 }
 
 }  // namespace
 
-void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder,
-                     const std::function<void(CheckpointPart&)>& add) {
-  CheckpointPart part(folder, comm.rank());
-  commit_all(comm, folder, part, [&] {
-    add(part);
-    part.write();
-  });
+void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder, const Add& add, SaveKind kind) {
+  const FilledPart filled = filled_part(comm, folder, add, kind);
+  commit_all(comm, folder, filled, [&] { filled.part.write(); });
 }
 
 /// The thread that writes a part, and what the ranks know of each other.
 struct CheckpointSave::State {
-  State(const Communicator& of, std::filesystem::path where)
+  State(const Communicator& of, std::filesystem::path where, FilledPart what)
       : comm(detail::services::share(of)),
         folder(std::move(where)),
-        part(folder, comm.rank()),
+        filled(std::move(what)),
         rest_factor(has_second_cores(comm.topology()) ? 0 : rest_per_work) {}
   ~State();
   State(const State&) = delete;
@@ -86,7 +124,7 @@ struct CheckpointSave::State {
 
   Communicator comm;
   std::filesystem::path folder;
-  CheckpointPart part;
+  FilledPart filled;
   double rest_factor;
   std::optional<Error> failure{};
 
@@ -106,7 +144,7 @@ CheckpointSave::State::~State() {
   if (thread.joinable()) {
     tell_thread(&State::gives_up);
     thread.join();
-    part.discard();
+    filled.part.discard();
   }
   if (agreement.pending()) detail::defer_free(agreed);
 }
@@ -143,7 +181,7 @@ void CheckpointSave::State::rest_after_piece() {
 
 void CheckpointSave::State::run() noexcept {
   try {
-    failure = failure_of([this] { part.write([this] { rest_after_piece(); }); });
+    failure = failure_of([this] { filled.part.write([this] { rest_after_piece(); }); });
     note(failure ? failed : written);
   } catch (const GivenUp&) {  // NOLINT(bugprone-empty-catch): nobody waits
   }
@@ -160,13 +198,12 @@ CheckpointSave::~CheckpointSave() = default;
 CheckpointSave::CheckpointSave(CheckpointSave&&) noexcept = default;
 CheckpointSave& CheckpointSave::operator=(CheckpointSave&&) noexcept = default;
 
-CheckpointSave::CheckpointSave(const Communicator& comm, const std::filesystem::path& folder,
-                               const std::function<void(CheckpointPart&)>& add)
-    : state_(std::make_unique<State>(comm, folder)) {
+CheckpointSave::CheckpointSave(const Communicator& comm, const std::filesystem::path& folder, const Add& add,
+                               SaveKind kind)
+    : state_(std::make_unique<State>(comm, folder, filled_part(comm, folder, add, kind))) {
   all_or_none(comm, [&] {
     State& state = *state_;
-    add(state.part);
-    state.part.copy_views();
+    state.filled.part.copy_views();
     state.thread = std::thread([&state] { state.run(); });
   });
 }
@@ -183,7 +220,7 @@ bool CheckpointSave::test() {
   const auto ended = std::move(state_);
   ended->tell_thread(&State::gives_up);  // where another rank has failed
   ended->thread.join();
-  commit_all(ended->comm, ended->folder, ended->part, [&] {
+  commit_all(ended->comm, ended->folder, ended->filled, [&] {
     if (ended->failure) throw *ended->failure;
   });
   return true;

@@ -12,7 +12,7 @@ namespace tutti::detail::checkpoint {
 
 namespace {
 
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t last_version = 2;  // 1: no increments
 
 struct Header {
   char magic[8];
@@ -50,7 +50,24 @@ std::uint64_t number(const nlohmann::json& value) { return value.get_ref<const n
 
 std::uint32_t crc_in(const nlohmann::json& value) { return static_cast<std::uint32_t>(number(value)); }
 
+nlohmann::json json_of(const Generation& generation) {
+  return {{"generation", generation.number}, {"part_crcs", generation.part_crcs}};
+}
+
+Generation generation_of(const nlohmann::json& json) {
+  Generation generation{number(json.at("generation"))};
+  for (const auto& crc : json.at("part_crcs")) {
+    generation.part_crcs.push_back(crc_in(crc));
+  }
+  return generation;
+}
+
 }  // namespace
+
+std::uint64_t Manifest::identity() const {
+  const std::string text = manifest_text(*this);
+  return generations.back().number << 32U | crc_of(text.data(), text.size());
+}
 
 std::uint32_t checksum(std::span<const std::byte> content, std::uint32_t before) {
   return static_cast<std::uint32_t>(::crc32_z(before, reinterpret_cast<const Bytef*>(content.data()), content.size()));
@@ -71,7 +88,15 @@ std::uint64_t file_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-std::string with_header(const std::string& text) {
+std::uint64_t generation_bytes(const std::filesystem::path& folder, const Generation& generation) {
+  std::uint64_t bytes = 0;
+  for (std::size_t rank = 0; rank < generation.part_crcs.size(); ++rank) {
+    bytes += file_bytes(part_path(folder, generation.number, static_cast<int>(rank)));
+  }
+  return bytes;
+}
+
+std::string with_header(const std::string& text, std::uint32_t version) {
   Header header{};
   std::memcpy(header.magic, magic, sizeof magic);
   header.version = version;
@@ -97,8 +122,9 @@ std::string read_headed(const std::filesystem::path& path, const std::string& wh
   if (header.header_crc != crc_of(&header, offsetof(Header, header_crc))) {
     fail(path, "the header", "is damaged (checksum)");
   }
-  if (header.version != version) {
-    fail(path, "the header", "has version " + std::to_string(header.version) + ", but this program reads version 1");
+  if (header.version < 1 || header.version > last_version) {
+    fail(path, "the header",
+         "has version " + std::to_string(header.version) + ", but this program reads versions 1 and 2");
   }
   if (header.text_bytes > file_bytes(path) - sizeof header) {
     fail(path, what, "is truncated");
@@ -138,15 +164,20 @@ std::vector<Section> read_table(const std::filesystem::path& part, std::uint32_t
 }
 
 std::string manifest_text(const Manifest& manifest) {
-  return nlohmann::json{{"generation", manifest.generation}, {"part_crcs", manifest.part_crcs}}.dump();
+  nlohmann::json json = json_of(manifest.generations.back());
+  for (std::size_t i = 0; i + 1 < manifest.generations.size(); ++i) {
+    json["before"].push_back(json_of(manifest.generations[i]));
+  }
+  return json.dump();
 }
 
 Manifest read_manifest(const std::filesystem::path& folder) {
   return read_json(manifest_path(folder), "the manifest", nullptr, [](const nlohmann::json& json) {
-    Manifest manifest{number(json.at("generation")), {}};
-    for (const auto& crc : json.at("part_crcs")) {
-      manifest.part_crcs.push_back(crc_in(crc));
+    Manifest manifest;
+    for (const auto& before : json.value("before", nlohmann::json::array())) {
+      manifest.generations.push_back(generation_of(before));
     }
+    manifest.generations.push_back(generation_of(json));
     return manifest;
   });
 }

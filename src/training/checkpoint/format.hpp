@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@
 
 /// The files of a checkpoint. A part has a header of 32 bytes (magic, version, length and checksum of the table), the
 /// table (JSON: name, offset, bytes and crc of each section), and the sections, each at a multiple of 64 bytes. The
-/// manifest has a header of the same form, then JSON (generation, and the checksum of each part's table).
+/// manifest has a header of the same form, then JSON (generation, and the checksum of each part's table). With
+/// increments it has version 2 and, under "before", the same of the saves that the last one adds to, the oldest first.
 namespace tutti::detail::checkpoint {
 
 struct Section {
@@ -22,9 +24,17 @@ struct Section {
   std::uint32_t crc = 0;
 };
 
+/// The parts of one save.
+struct Generation {
+  std::uint64_t number = 0;
+  std::vector<std::uint32_t> part_crcs{};  ///< checksums of the parts' tables, by rank
+};
+
+/// A full save and the increments since.
 struct Manifest {
-  std::uint64_t generation = 0;
-  std::vector<std::uint32_t> part_crcs;  ///< checksums of the parts' tables, by rank
+  std::vector<Generation> generations;  ///< at least one
+  /// Differs between any two checkpoints of a folder; never 0.
+  [[nodiscard]] std::uint64_t identity() const;
 };
 
 /// `before`: the checksum of the content before, for content in pieces.
@@ -35,8 +45,11 @@ struct Manifest {
 /// Throws tutti::Error (io).
 [[nodiscard]] std::uint64_t file_bytes(const std::filesystem::path& path);
 
+/// The bytes of the parts of one save.
+[[nodiscard]] std::uint64_t generation_bytes(const std::filesystem::path& folder, const Generation& generation);
+
 /// A header followed by `text`: the start of a file.
-[[nodiscard]] std::string with_header(const std::string& text);
+[[nodiscard]] std::string with_header(const std::string& text, std::uint32_t version = 1);
 /// Reads the text that with_header() wrote, and its checksum. Throws tutti::Error (io) if the file is damaged,
 /// truncated or of another kind.
 [[nodiscard]] std::string read_headed(const std::filesystem::path& path, const std::string& what, std::uint32_t* crc);
@@ -48,8 +61,13 @@ struct Manifest {
 [[nodiscard]] std::string manifest_text(const Manifest& manifest);
 [[nodiscard]] Manifest read_manifest(const std::filesystem::path& folder);
 
+/// The valid checkpoint, if the folder has one.
+[[nodiscard]] std::optional<Manifest> find_manifest(const std::filesystem::path& folder);
 /// The generation that the next save writes: one above the valid one.
 [[nodiscard]] std::uint64_t next_generation(const std::filesystem::path& folder);
+/// As commit_checkpoint(), by which parts are added to the checkpoint of identity `base`, unless it is 0. Returns the
+/// identity of the new one.
+std::uint64_t commit(const std::filesystem::path& folder, int parts, std::uint64_t base);
 
 /// A file that gets its name, and is flushed to disk, when it is whole. All throw tutti::Error (io).
 class NewFile {

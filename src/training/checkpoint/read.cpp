@@ -3,6 +3,7 @@
 #include <fstream>
 #include <tutti/checkpoint.hpp>
 #include <tutti/error.hpp>
+#include <unordered_map>
 
 #include "training/checkpoint/format.hpp"
 
@@ -17,22 +18,36 @@ struct CheckpointReader::Entry {
 
 CheckpointReader::CheckpointReader(std::filesystem::path folder) : folder_(std::move(folder)) {
   const auto manifest = checkpoint::read_manifest(folder_);
-  for (std::size_t rank = 0; rank < manifest.part_crcs.size(); ++rank) {
-    const auto part = checkpoint::part_path(folder_, manifest.generation, static_cast<int>(rank));
+  for (const auto& generation : manifest.generations) {
+    open(generation);
+  }
+}
+
+void CheckpointReader::open(const detail::checkpoint::Generation& generation) {
+  SavedGeneration& opened = generations_.emplace_back();
+  opened = {generation.number, generation.part_crcs.size(), 0};
+  std::unordered_map<std::string, std::size_t> earlier;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    earlier.emplace(entries_[i].section.name, i);
+  }
+  for (std::size_t rank = 0; rank < generation.part_crcs.size(); ++rank) {
+    const auto part = checkpoint::part_path(folder_, generation.number, static_cast<int>(rank));
     std::uint32_t crc = 0;
     const auto sections = checkpoint::read_table(part, &crc);
-    if (crc != manifest.part_crcs[rank]) {
+    if (crc != generation.part_crcs[rank]) {
       throw Error(ErrorCode::io, "checkpoint file " + part.string() +
                                      ": the checksum of its table differs from the manifest's; use another checkpoint");
     }
     const auto size = checkpoint::file_bytes(part);
+    opened.bytes += size;
     for (const auto& section : sections) {
       const bool is_inside = section.offset <= size && section.bytes <= size - section.offset;
       if (section.bytes > 0 && !is_inside) {
         throw Error(ErrorCode::io, "checkpoint file " + part.string() + ": section '" + section.name +
                                        "' is truncated; use another checkpoint");
       }
-      entries_.push_back({section, part});
+      const auto replaced = earlier.find(section.name);
+      (replaced == earlier.end() ? entries_.emplace_back() : entries_[replaced->second]) = {section, part};
     }
   }
 }

@@ -35,11 +35,17 @@ class Descriptor {
 
 }  // namespace
 
-std::uint64_t next_generation(const std::filesystem::path& folder) {
+std::optional<Manifest> find_manifest(const std::filesystem::path& folder) {
   std::error_code error;
   const bool is_absent =
       std::filesystem::status(manifest_path(folder), error).type() == std::filesystem::file_type::not_found;
-  return is_absent ? 1 : read_manifest(folder).generation + 1;
+  if (is_absent) return std::nullopt;
+  return read_manifest(folder);
+}
+
+std::uint64_t next_generation(const std::filesystem::path& folder) {
+  const auto manifest = find_manifest(folder);
+  return manifest ? manifest->generations.back().number + 1 : 1;
 }
 
 NewFile::NewFile(const std::filesystem::path& path) : path_(path), draft_(path) {
@@ -175,7 +181,8 @@ CheckpointPart::Read read_of(std::span<const std::byte> content, std::shared_ptr
 
 }  // namespace
 
-CheckpointPart::CheckpointPart(std::filesystem::path folder, int rank) : folder_(std::move(folder)), rank_(rank) {}
+CheckpointPart::CheckpointPart(std::filesystem::path folder, int rank, std::shared_ptr<checkpoint::Increment> increment)
+    : folder_(std::move(folder)), rank_(rank), increment_(std::move(increment)) {}
 
 void CheckpointPart::add(const std::string& name, std::span<const std::byte> content) {
   add(name, content.size(), DatatypeKind::bytes, read_of(content));
@@ -229,29 +236,6 @@ void CheckpointPart::discard() const noexcept {
   }
 }
 
-void commit_checkpoint(const std::filesystem::path& folder, int parts) {
-  checkpoint::Manifest manifest;
-  manifest.generation = checkpoint::next_generation(folder);
-  for (int rank = 0; rank < parts; ++rank) {
-    std::uint32_t crc = 0;
-    (void)checkpoint::read_table(checkpoint::part_path(folder, manifest.generation, rank), &crc);
-    manifest.part_crcs.push_back(crc);
-  }
-  const std::string text = checkpoint::with_header(checkpoint::manifest_text(manifest));
-  checkpoint::NewFile file(checkpoint::manifest_path(folder));
-  file.write(0, std::as_bytes(std::span(text)));
-  file.publish();
-  checkpoint::sync_folder(folder);
-  std::error_code error;
-  const std::string valid = "part-" + std::to_string(manifest.generation) + "-";
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const std::string part = name.substr(name.starts_with('.') ? 1 : 0);  // the draft of a save that was killed, too
-    std::error_code kept;
-    if (part.starts_with("part-") && !part.starts_with(valid)) {
-      std::filesystem::remove(entry->path(), kept);
-    }
-  }
-}
+void commit_checkpoint(const std::filesystem::path& folder, int parts) { checkpoint::commit(folder, parts, 0); }
 
 }  // namespace tutti

@@ -12,7 +12,7 @@ namespace tutti::detail {
 
 namespace {
 
-/// "datatype rows a:b columns c:d", or with "a:b:step".
+/// "content rows a:b columns c:d", or with "a:b:step", or with " of increment n" at the end.
 std::optional<TableSection> parse(const std::string& text) {
   TableSection section;
   char content[32] = {};
@@ -26,17 +26,21 @@ std::optional<TableSection> parse(const std::string& text) {
                                       &section.column_begin, &section.column_end, &length);
     if (with_step != 6 || section.rows.step < 1) return std::nullopt;
   }
-  if (static_cast<std::size_t>(length) != text.size()) return std::nullopt;
   section.content = content;
-  return section;
+  const std::string rest = text.substr(static_cast<std::size_t>(length));
+  if (rest.empty()) return section;
+  const int numbers = std::sscanf(rest.c_str(), " of increment %" SCNu64 "%n", &section.increment, &length);
+  const bool is_whole = numbers == 1 && section.increment > 0 && static_cast<std::size_t>(length) == rest.size();
+  return is_whole ? std::optional(section) : std::nullopt;
 }
 
 }  // namespace
 
 std::string section_name(const std::string& prefix, const std::string& table, const TableSection& section) {
   const std::string step = section.rows.step == 1 ? "" : fmt::format(":{}", section.rows.step);
-  return fmt::format("{} {} {} rows {}:{}{} columns {}:{}", prefix, table, section.content, section.rows.begin,
-                     section.rows.end, step, section.column_begin, section.column_end);
+  const std::string increment = section.increment == 0 ? "" : fmt::format(" of increment {}", section.increment);
+  return fmt::format("{} {} {} rows {}:{}{} columns {}:{}{}", prefix, table, section.content, section.rows.begin,
+                     section.rows.end, step, section.column_begin, section.column_end, increment);
 }
 
 std::vector<TableSection> sections_of(std::span<const std::string> names, const std::string& prefix,
@@ -51,6 +55,7 @@ std::vector<TableSection> sections_of(std::span<const std::string> names, const 
     section->name = name;
     found.push_back(std::move(*section));
   }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.increment < b.increment; });
   return found;
 }
 

@@ -18,12 +18,17 @@ struct TableSection {
   TableRows rows{};
   std::size_t column_begin = 0;
   std::size_t column_end = 0;
+  std::uint64_t increment = 0;  ///< 0: it has all these rows; else those that changed before that save
 };
 
-/// "<prefix> <table> <content> rows a:b columns c:d", with "rows a:b:step" if the step of the rows is not 1.
+/// The content that tells which rows the sections of an increment have: their places, each a uint32.
+inline constexpr const char* changed_rows = "changed";
+
+/// "<prefix> <table> <content> rows a:b columns c:d", with "rows a:b:step" if the step of the rows is not 1, and with
+/// " of increment n" behind it in an increment.
 [[nodiscard]] std::string section_name(const std::string& prefix, const std::string& table,
                                        const TableSection& section);
-/// Finds the sections of one table among the names of a checkpoint.
+/// Finds the sections of one table among the names of a checkpoint, and puts them in the order of the increments.
 [[nodiscard]] std::vector<TableSection> sections_of(std::span<const std::string> names, const std::string& prefix,
                                                     const std::string& table);
 

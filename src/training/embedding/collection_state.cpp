@@ -181,6 +181,7 @@ void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_
   const auto lookups = [&](std::size_t i) { return slot.all(i); };
   const auto gradient = [&](std::size_t i) { return gradients_of(slot, i); };
   if (batch == 0) return;
+  note_changes(slot);
   if (device) return update_on_device(slot, step);
   if (slot.cached) slot.cached->bring_for_update(batch_lookups, batch);
   keep_saved(slot);
@@ -205,6 +206,22 @@ void EmbeddingCollection::State::end_saved(const char* reason) {
     if (const auto rows = weak.lock()) rows->end(reason);
   }
   saved.clear();
+  changes.reset();
+}
+
+void EmbeddingCollection::State::note_changes(const detail::BatchSlot& slot) {
+  const auto& lookups = slot.input.lookups();
+  for (std::size_t i = 0; changes && i < facts.pieces().size(); ++i)
+    changes->note(i, lookups.all(i), lookups.type(), slot.input.batch());
+}
+
+bool EmbeddingCollection::State::begin_increment(detail::checkpoint::Increment& save, const std::string& prefix) const {
+  if (!changes) {
+    std::vector<std::size_t> rows;
+    for (const auto& piece : facts.pieces()) rows.push_back(static_cast<std::size_t>(piece.shard.rows()));
+    changes = std::make_shared<detail::RowChanges>(std::move(rows));
+  }
+  return changes->begin(save, prefix);
 }
 
 void EmbeddingCollection::State::update_on_device(detail::BatchSlot& slot, const kernels::RowUpdate& step) {

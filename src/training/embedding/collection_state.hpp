@@ -74,6 +74,10 @@ struct EmbeddingCollection::State {
   void keep_saved(const detail::BatchSlot& slot);
   /// The rows change otherwise than by an update, or end.
   void end_saved(const char* reason);
+  /// Notes the rows of a batch for the next increment.
+  void note_changes(const detail::BatchSlot& slot);
+  /// Begins an incremental save. Returns false if it must be full, but is not.
+  [[nodiscard]] bool begin_increment(detail::checkpoint::Increment& save, const std::string& prefix) const;
 
   const Communicator* comm;
   detail::CollectionFacts facts;
@@ -90,6 +94,8 @@ struct EmbeddingCollection::State {
   std::unique_ptr<detail::CopyStream> copies;      ///< null likewise
   /// Rows on the host that checkpoints have still to read; expired where the part has been written.
   mutable std::vector<std::weak_ptr<detail::SavedRows>> saved;
+  /// Null before the first incremental save, and where the rows changed otherwise than by an update.
+  mutable std::shared_ptr<detail::RowChanges> changes;
   std::vector<std::unique_ptr<detail::BatchSlot>> slots;
   std::unique_ptr<detail::InputQueue> inputs;
   std::uint64_t steps = 0;

@@ -52,6 +52,7 @@ std::uint64_t EmbeddingCollection::graph_key(std::size_t slot) const {
 void EmbeddingCollection::note_graph_step(std::size_t slot) {
   BatchSlot& s = state_->ready_slot(slot, "note_graph_step");
   s.on_device->note_use();
+  state_->note_changes(s);
   ++state_->steps;
   s.stage = BatchStage::none;
 }

@@ -28,16 +28,17 @@ std::size_t SavedRows::Piece::rows_read() const {
 /// The rows that an update may be changing now have been kept: only the others are read where they are.
 SavedRows::Run SavedRows::Piece::run_at(const PieceGrid& grid, std::uint64_t at, std::uint64_t end) const {
   const std::size_t bytes = grid.live.row_bytes;
-  if (kept_rows == 0) return {nullptr, static_cast<std::size_t>(end - at)};
-  auto row = static_cast<std::size_t>(at / bytes);
+  if (kept_rows == 0 && !chosen) return {nullptr, at, static_cast<std::size_t>(end - at)};
+  auto i = static_cast<std::size_t>(at / bytes);
+  const std::size_t row = saved_row(i);
   const std::size_t inside = static_cast<std::size_t>(at % bytes);
-  const std::uint32_t number = number_of(row);
-  if (number != 0) {
-    return {kept_row(number - 1) + grid.kept_at + inside, std::min(bytes - inside, static_cast<std::size_t>(end - at))};
+  if (is_kept(row)) {
+    const std::byte* data = kept_row(number_of(row) - 1) + grid.kept_at + inside;
+    return {data, 0, std::min(bytes - inside, static_cast<std::size_t>(end - at))};
   }
-  const auto rows_end = static_cast<std::size_t>((end + bytes - 1) / bytes);
-  while (row < rows_end && number_of(row) == 0) ++row;
-  return {nullptr, static_cast<std::size_t>(std::min<std::uint64_t>(end, row * bytes) - at)};
+  const auto saved_end = static_cast<std::size_t>((end + bytes - 1) / bytes);
+  for (std::size_t next = row; i < saved_end && saved_row(i) == next && !is_kept(next); ++next) ++i;
+  return {nullptr, row * bytes + inside, static_cast<std::size_t>(std::min<std::uint64_t>(end, i * bytes) - at)};
 }
 
 void SavedRows::Piece::release() {
@@ -46,9 +47,11 @@ void SavedRows::Piece::release() {
   blocks.clear();
 }
 
-void SavedRows::add_piece(std::size_t rows, const std::vector<Grid>& grids) {
+void SavedRows::add_piece(std::size_t rows, const std::vector<Grid>& grids, std::shared_ptr<const ChosenRows> chosen) {
   Piece& piece = pieces_.emplace_back();
   piece.rows = rows;
+  piece.saved = chosen ? chosen->rows.size() : rows;
+  piece.chosen = std::move(chosen);
   for (const Grid& grid : grids) {
     piece.grids.push_back({grid, piece.row_bytes, 0});
     piece.row_bytes += grid.row_bytes;
@@ -83,12 +86,14 @@ void SavedRows::keep_row(Piece& piece, std::size_t row) {
 template <typename Index>
 void SavedRows::keep_rows(Piece& piece, std::span<const Index> rows) {
   const std::size_t read = piece.rows_read();
-  if (read == piece.rows) return;
+  if (read == piece.saved) return;
+  const std::size_t first = piece.saved_row(read);
   // The system zeroes its pages when they are used: a pass over all rows would be a stop.
   if (!piece.kept) piece.kept = kernels::allocate_table(piece.rows * sizeof(std::uint32_t));
   for (const Index index : rows) {
     const auto row = static_cast<std::size_t>(index);
-    if (row >= read && piece.number_of(row) == 0) keep_row(piece, row);
+    const bool is_unread = row >= first && (!piece.chosen || piece.chosen->bits.has(row));
+    if (is_unread && piece.number_of(row) == 0) keep_row(piece, row);
   }
 }
 
@@ -124,11 +129,11 @@ void SavedRows::read(std::size_t i, std::size_t grid, std::uint64_t offset, std:
     if (run.kept != nullptr)
       std::memcpy(to.data(), run.kept, run.bytes);
     else
-      copy_live(from.live, at, to);
+      copy_live(from.live, run.live_at, to);
     at += run.bytes;
   }
   from.read = end;
-  if (grid + 1 == piece.grids.size() && piece.rows_read() == piece.rows) piece.release();
+  if (grid + 1 == piece.grids.size() && piece.rows_read() == piece.saved) piece.release();
 }
 
 void SavedRows::end(const std::string& reason) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "training/embedding/row_changes.hpp"
+
 namespace tutti::detail {
 
 /// The rows and the state of a collection at one moment, for the thread that writes a checkpoint while training goes
@@ -30,16 +32,17 @@ class SavedRows {
     std::size_t row_bytes = 0;
     CopyRows copy_rows{};
   };
-  /// Adds the next piece. No grids: nothing of it is saved.
-  void add_piece(std::size_t rows, const std::vector<Grid>& grids);
+  /// Adds the next piece, or only those of its rows that are chosen, if that is not null. No grids: nothing of it is
+  /// saved.
+  void add_piece(std::size_t rows, const std::vector<Grid>& grids, std::shared_ptr<const ChosenRows> chosen);
   /// Keeps the memory of the grids until the end.
   void hold(std::shared_ptr<const void> memory) { memory_ = std::move(memory); }
 
   /// Keeps the rows that the lookups of a batch refer to. To be called before they are updated. If there is no memory
   /// left, read() fails instead.
   void keep(std::size_t piece, const kernels::TableLookups& lookups, kernels::IndexType type, std::size_t bags);
-  /// Copies bytes of a grid from `offset` on as they were. Each byte of a grid once, in ascending order; by any one
-  /// thread. Throws tutti::Error: invalid_argument after end(); out_of_memory if keep() had none.
+  /// Copies bytes of a grid, of its saved rows, from `offset` on as they were. Each byte of a grid once, in ascending
+  /// order; by any one thread. Throws tutti::Error: invalid_argument after end(); out_of_memory if keep() had none.
   void read(std::size_t piece, std::size_t grid, std::uint64_t offset, std::span<std::byte> out);
   /// From here on the rows are not what they were, for the named reason, unless all were read.
   void end(const std::string& reason);
@@ -53,10 +56,13 @@ class SavedRows {
   /// Bytes that lie one after the other.
   struct Run {
     const std::byte* kept;  ///< null: where the rows are
+    std::uint64_t live_at;  ///< there, counted in the grid
     std::size_t bytes;
   };
   struct Piece {
-    std::size_t rows = 0;
+    std::size_t rows = 0;                        ///< of the piece
+    std::size_t saved = 0;                       ///< number of them that are saved
+    std::shared_ptr<const ChosenRows> chosen{};  ///< null: all rows
     std::vector<PieceGrid> grids;
     std::size_t row_bytes = 0;  ///< of all grids
     kernels::TableMemory kept;  ///< uint32 by row: its number among the kept rows, from 1; 0: not kept
@@ -64,7 +70,10 @@ class SavedRows {
     std::vector<std::unique_ptr<std::byte[]>> blocks{};  ///< of kept rows
     [[nodiscard]] std::uint32_t& number_of(std::size_t row) const;
     [[nodiscard]] std::byte* kept_row(std::size_t number) const;
-    /// The rows from this one on have still to be read in the last grid.
+    /// Saved row i, counted in the piece.
+    [[nodiscard]] std::size_t saved_row(std::size_t i) const { return chosen ? chosen->rows[i] : i; }
+    [[nodiscard]] bool is_kept(std::size_t row) const { return kept_rows > 0 && number_of(row) != 0; }
+    /// Number of saved rows that the last grid has read.
     [[nodiscard]] std::size_t rows_read() const;
     [[nodiscard]] Run run_at(const PieceGrid& grid, std::uint64_t at, std::uint64_t end) const;
     void release();

@@ -65,6 +65,31 @@ def beside_training(runner, ranks):
         support.expect(f"equal files of {step}: {same}", sorted(same) == sorted(names))
 
 
+def increments(runner, ranks):
+    """A run that goes on from increments has the losses of one that was never stopped, on other ranks, too."""
+    model = [flag for flag in MODEL if "embedding-size" not in flag] + ["--arch-embedding-size=3000-2000-31"]
+    whole = runner.train(ranks, model + ["--print-freq=1", "--optimizer=adagrad"])
+    for more in ([], ["--async-save"]):
+        folder = runner.path("increments" + "".join(more))
+        save = model + ["--checkpoint-dir=" + folder, "--save-freq=4", "--incremental-save", "--optimizer=adagrad",
+                        "--print-freq=1"]
+        done = runner.start(ranks, save + ["--max-steps=14"] + more)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("Saved step ")]
+        support.expect(f"four saves: {done.stdout} {done.stderr}",
+                       [int(line.split()[2][:-1]) for line in lines] == [4, 8, 12, 14])
+        support.expect(f"the first is full, others are not: {lines}",
+                       [line.endswith("since the last save") for line in lines] == [False, True, True, True])
+        written = [float(line.split()[3]) for line in lines]
+        support.expect(f"increments are small: {lines}", all(10 * size < written[0] for size in written[1:]))
+        support.expect("files of four saves", len(os.listdir(folder)) == 4 * ranks + 1)
+        rest = runner.train(3 - ranks if ranks < 3 else 2, model + ["--load=" + folder, "--print-freq=1",
+                                                                    "--optimizer=adagrad"])
+        support.expect_close("losses after increments", support.losses(rest), support.losses(whole)[14:], 1e-5)
+        done = runner.start(ranks, save + ["--load=" + folder, "--max-steps=15"])
+        support.expect(f"the first of a run is full: {done.stdout}", "since the last" not in done.stdout)
+        support.expect("files of one save", len(os.listdir(folder)) == ranks + 1)
+
+
 def last_few(runner, ranks):
     folder = runner.path("few")
     keep = MODEL + ["--checkpoint-dir=" + folder, "--save-freq=4", "--keep-checkpoints=3",
@@ -116,7 +141,7 @@ def main():
     args = support.arguments(__doc__)
     for ranks in map(int, args.ranks.split(",")):
         runner = support.Runner(args)
-        for check in (diverged, diverged_rows, beside_training, last_few, same_run, goal):
+        for check in (diverged, diverged_rows, beside_training, increments, last_few, same_run, goal):
             check(runner, ranks)
             print(f"{ranks} ranks: {check.__name__} holds")
 

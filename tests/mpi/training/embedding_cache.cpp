@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "embedding_exercise.hpp"
+#include "embedding_saves.hpp"
 #include "support/common_folder.hpp"
 
 namespace {
@@ -14,9 +14,6 @@ using namespace tutti;
 using namespace tutti::test;
 using kernels::Pooling;
 using kernels::RowOptimizer;
-
-constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
-                                  Sharding::column_wise, Sharding::row_wise_on_node};
 
 /// Two tables whose rows have one shape, others of their own shapes.
 std::vector<EmbeddingTableConfig> tables(Sharding sharding, Pooling pooling, DatatypeKind type) {
@@ -84,6 +81,59 @@ TEST_P(EmbeddingCache, HasTheBitsOfMemory) {
       setting.index_type = turn % 5 == 0 ? kernels::IndexType::int32 : kernels::IndexType::int64;
       expect_same_bits(setting, std::string(sharding_name(sharding)) + " " + datatype_name(type));
     }
+}
+
+/// A full save, an increment, one beside training, and one of what changed beside it.
+void save_in_all_ways(const Setting& setting, const std::filesystem::path& folder) {
+  Exercise training(world(), setting);
+  const auto steps = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t k = from; k <= to; ++k) train(training, k);
+  };
+  steps(1, 2);
+  save(training.collection, folder / "full");
+  save(training.collection, folder / "chain", SaveKind::incremental);
+  steps(3, 4);
+  save(training.collection, folder / "chain", SaveKind::incremental);
+  steps(5, 6);
+  const Gate gate;
+  const auto add = [&](CheckpointPart& part) {
+    gate.add_to(part);
+    training.collection.add_to(part);
+  };
+  CheckpointSave beside(world(), folder / "chain", add, SaveKind::incremental);
+  CheckpointSave whole(world(), folder / "beside", add);
+  steps(5, 8);  // rows that are being saved, and others
+  gate.open();
+  beside.wait();
+  whole.wait();
+  save(training.collection, folder / "chain", SaveKind::incremental);
+  EXPECT_EQ(generations(folder / "chain"), 4U);
+}
+
+TEST_P(EmbeddingCache, SavesAndLoadsTheBitsOfMemory) {
+  constexpr DatatypeKind types[] = {DatatypeKind::uint8, DatatypeKind::float32, DatatypeKind::bfloat16};
+  constexpr std::size_t memories[] = {0, 4000};
+  std::size_t turn = static_cast<std::size_t>(GetParam());
+  for (const Sharding sharding : shardings) {
+    const CommonFolder folder;
+    Setting setting;
+    setting.optimizer = GetParam();
+    setting.tables = tables(sharding, Pooling::sum, types[turn++ % std::size(types)]);
+    for (const std::size_t memory : memories) {
+      setting.table_memory = memory;
+      save_in_all_ways(setting, folder / std::to_string(memory));
+    }
+    for (const char* which : {"full", "chain", "beside"}) {
+      const std::string where = std::string(" of ") + which + ", " + sharding_name(sharding);
+      expect_same_files(folder / "0" / which, folder / "4000" / which, where);
+      setting.table_memory = 0;
+      const auto expected = loaded_rows(setting, folder / "0" / which);
+      setting.table_memory = 4000;
+      EXPECT_TRUE(loaded_rows(setting, folder / "0" / which) == expected) << "memory to files" << where;
+      setting.table_memory = 0;
+      EXPECT_TRUE(loaded_rows(setting, folder / "4000" / which) == expected) << "files to memory" << where;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmbeddingCache,

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collection saved under one plan goes on under another, on as many or on other numbers of ranks.
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
 
-#include "embedding_exercise.hpp"
-#include "support/common_folder.hpp"
+#include "embedding_saves.hpp"
 
 namespace {
 
@@ -17,27 +10,6 @@ using namespace tutti;
 using namespace tutti::test;
 using kernels::Pooling;
 using kernels::RowOptimizer;
-
-void save(const EmbeddingCollection& collection, const std::filesystem::path& where) {
-  save_checkpoint(world(), where, [&](CheckpointPart& part) { collection.add_to(part); });
-}
-
-/// A step without a look at its values. Rank 0 raises its gradients of the first table by `more`.
-void train(Exercise& exercise, std::uint64_t k, float more = 0) {
-  EmbeddingCollection& collection = exercise.collection;
-  collection.start_forward(0, exercise.input(k));
-  (void)collection.finish_forward(0);
-  exercise.fill_gradients(k);
-  const auto& gradients = collection.gradients(0).front();
-  const std::size_t samples = world().rank() == 0 ? sample_slice(13, 0, world().size()).size() : 0;
-  for (std::size_t i = 0; more != 0 && i < samples; ++i)
-    for (std::size_t c = 0; c < collection.table(0).dim; ++c) gradients.data[i * gradients.stride + c] += more;
-  collection.start_backward(0);
-  collection.finish_backward(0, static_cast<float>(rate));
-}
-
-constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
-                                  Sharding::column_wise, Sharding::row_wise_on_node};
 
 /// With more than two ranks, each pair of plans has at most one of the optimizers, and each optimizer all plans on both
 /// sides.
@@ -155,18 +127,6 @@ TEST_P(Checkpoints, TablesMayHaveGrown) {
     }
 }
 
-/// The error of a call, which all ranks must get.
-template <typename Call>
-std::string error_of(const Call& call, ErrorCode code = ErrorCode::io) {
-  try {
-    call();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code);
-    return e.what();
-  }
-  return {};
-}
-
 TEST(EmbeddingCheckpoint, AFailureOfOneRankIsAnErrorOfAll) {
   const CommonFolder folder;
   const int last = world().size() - 1;
@@ -198,30 +158,6 @@ TEST(EmbeddingCheckpoint, AFailureOfOneRankIsAnErrorOfAll) {
       << error;
 }
 
-std::string read_all(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// A section that is read when the gate is open: until then the thread of a save stands before it.
-class Gate {
- public:
-  void add_to(CheckpointPart& part) const {
-    part.add("gate of " + std::to_string(world().rank()), 1, DatatypeKind::bytes,
-             [is_open = is_open_](std::uint64_t, std::span<std::byte> out) {
-               is_open->wait(false);
-               out[0] = std::byte{1};
-             });
-  }
-  void open() const {
-    is_open_->store(true);
-    is_open_->notify_all();
-  }
-
- private:
-  std::shared_ptr<std::atomic<bool>> is_open_ = std::make_shared<std::atomic<bool>>(false);
-};
-
 TEST_P(Checkpoints, ASaveBesideTrainingHasTheBytesOfItsStep) {
   constexpr DatatypeKind types[] = {DatatypeKind::uint8, DatatypeKind::float32, DatatypeKind::bfloat16,
                                     DatatypeKind::float16};
@@ -252,14 +188,7 @@ TEST_P(Checkpoints, ASaveBesideTrainingHasTheBytesOfItsStep) {
     gate.open();
     save.wait();
     EXPECT_TRUE(save.test());
-    const auto manifest = read_all(folder / "beside" / "manifest");
-    EXPECT_EQ(manifest, read_all(folder / "alone" / "manifest"));
-    for (const auto& entry : std::filesystem::directory_iterator(folder / "alone")) {
-      const auto name = entry.path().filename();
-      EXPECT_TRUE(read_all(entry.path()) == read_all(folder / "beside" / name))
-          << name << " of " << static_cast<int>(sharding);
-    }
-    barrier(world());
+    expect_same_files(folder / "alone", folder / "beside", " of " + std::to_string(static_cast<int>(sharding)));
   }
 }
 

@@ -130,6 +130,8 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--loss-weights=a-b"}, "--loss-weights"},
       {{"--save-freq=3"}, "--checkpoint-dir"},
       {{"--async-save"}, "--checkpoint-dir"},
+      {{"--incremental-save"}, "--checkpoint-dir"},
+      {{"--incremental-save", "--checkpoint-dir=c", "--keep-checkpoints=2"}, "--keep-checkpoints"},
       {{"--no-such-flag"}, "--no-such-flag"},
       {{"--sharding=diagonal"}, "--sharding"},
       {{"--dcn-low-rank-dim=0"}, "--dcn-low-rank-dim"},

@@ -24,8 +24,8 @@ struct State {
 
 State state(float value) { return {std::vector<float>(5000, value), std::vector<float>(333, -value)}; }
 
-/// Two ranks' parts and the commit, in one process.
-void save(const std::filesystem::path& folder, const State& s, const std::string& note) {
+/// Two ranks' parts and the commit, in one process. An increment adds to what is there.
+void save(const std::filesystem::path& folder, const State& s, const std::string& note, bool is_increment = false) {
   CheckpointPart first(folder, 0);
   first.add("note", std::span<const char>(note));
   first.add("mlp", std::span<const float>(s.mlp));
@@ -33,7 +33,8 @@ void save(const std::filesystem::path& folder, const State& s, const std::string
   second.add("table 0", std::span<const float>(s.table));
   first.write();
   second.write();
-  commit_checkpoint(folder, 2);
+  if (!is_increment) return commit_checkpoint(folder, 2);
+  detail::checkpoint::commit(folder, 2, detail::checkpoint::read_manifest(folder).identity());
 }
 
 /// The one value that a whole checkpoint holds everywhere; fails the test otherwise.
@@ -87,9 +88,44 @@ TEST(Checkpoint, ForgetsTheDraftOfASaveThatWasKilled) {
       write_all(folder / "c" / ("." + name + ".0123456789abcdef"), "half");
     }
   }
+  write_all(folder / "c" / ".part-2-0.0123456789abcdef", "half");
+  write_all(folder / "c" / ".manifest.fedcba9876543210", "half");
+  for (const std::string name : {".manifest", ".manifest.mine", ".manifest.0123456789abcdef0", "notes"})
+    write_all(folder / "c" / name, "mine");
   save(folder / "c", state(2), "2");
   const auto entries = std::filesystem::directory_iterator(folder / "c");
-  EXPECT_EQ(std::distance(begin(entries), end(entries)), 3);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 3 + 4);
+}
+
+TEST(Checkpoint, AnIncrementReplacesSectionsOfItsNames) {
+  namespace format = detail::checkpoint;
+  const TemporaryFolder folder;
+  const auto c = folder / "c";
+  save(c, state(1), "1");
+  const std::uint64_t first = format::read_manifest(c).identity();
+  save(c, state(2), "2", true);
+  EXPECT_EQ(load(c), 2.0F);
+  CheckpointPart part(c, 0);
+  const std::vector<float> more(3, 7.0F);
+  part.add("more", std::span<const float>(more));
+  part.write();
+  const std::uint64_t second = format::read_manifest(c).identity();
+  EXPECT_TRUE(contains(error_of([&] { format::commit(c, 1, first); }), "another checkpoint"));
+  format::commit(c, 1, second);
+  EXPECT_EQ(load(c), 2.0F);
+  const CheckpointReader reader(c);
+  EXPECT_EQ(reader.bytes("more"), 12U);
+  EXPECT_EQ(reader.names().size(), 4U);
+  ASSERT_EQ(reader.generations().size(), 3U);
+  EXPECT_EQ(reader.generations()[0].number, 1U);
+  EXPECT_EQ(reader.generations()[1].parts, 2U);
+  EXPECT_EQ(reader.generations()[2].bytes, std::filesystem::file_size(c / "part-3-0"));
+  std::filesystem::remove(c / "part-1-1");
+  EXPECT_TRUE(contains(error_of([&] { CheckpointReader none(c); }), "part-1-1"));
+  save(c, state(4), "4");
+  EXPECT_EQ(load(c), 4.0F);
+  EXPECT_EQ(CheckpointReader(c).generations().size(), 1U);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(c), {}), 3) << "older parts must be gone";
 }
 
 TEST(Checkpoint, HoldsWhatWasSavedLast) {
@@ -195,7 +231,8 @@ TEST(Checkpoint, TextOfAnotherFormIsNoticed) {
   for (const std::string text :
        {"", "7", "[1,2", "{}", "[]", "[7]", "null", R"({"generation":"1","part_crcs":[1,2]})",
         R"({"generation":1,"part_crcs":"x"})", R"({"generation":1,"part_crcs":[1,-2]})",
-        R"({"generation":1e300,"part_crcs":[1,2]})", R"([{"name":"a"}])",
+        R"({"generation":1e300,"part_crcs":[1,2]})", R"({"before":7,"generation":1,"part_crcs":[1,2]})",
+        R"({"before":[{"generation":1}],"generation":2,"part_crcs":[1,2]})", R"([{"name":"a"}])",
         R"([{"name":1,"offset":64,"bytes":4,"crc":1}])", R"([{"name":"a","offset":-64,"bytes":0,"crc":1}])"}) {
     for (const std::string ending : {"-0", "manifest"}) {
       const auto path = file_with(folder / "c", ending);
@@ -288,7 +325,7 @@ class Saver {
   [[noreturn]] void save_on(const std::filesystem::path& folder, int number) const {
     ::close(ends_[0]);
     for (;; ++number) {
-      save(folder, state(static_cast<float>(number)), std::to_string(number));
+      save(folder, state(static_cast<float>(number)), std::to_string(number), number % 3 != 0);
       if (::write(ends_[1], "s", 1) != 1) ::_exit(1);
     }
   }

@@ -5,12 +5,35 @@
 
 using namespace tutti::c;
 
-int tutti_embedding_save(tutti_embedding_t collection, const char* folder) {
+namespace {
+
+int save_rows(tutti_embedding_t collection, const char* folder, tutti::SaveKind kind) {
   return guard([&] {
     const EmbeddingRecord& handle = whole(collection, "collection");
     if (folder == nullptr) throw_null("folder", "pass a path");
-    tutti::save_checkpoint(*handle.comm, folder, [&](auto& part) { handle.collection.add_to(part); });
+    tutti::save_checkpoint(
+        *handle.comm, folder, [&](auto& part) { handle.collection.add_to(part); }, kind);
   });
+}
+
+int start_saving(tutti_embedding_t collection, const char* folder, tutti::SaveKind kind) {
+  return guard([&] {
+    EmbeddingRecord& handle = whole(collection, "collection");
+    if (folder == nullptr) throw_null("folder", "pass a path");
+    handle.save.wait();
+    handle.save = tutti::CheckpointSave(
+        *handle.comm, folder, [&](auto& part) { handle.collection.add_to(part); }, kind);
+  });
+}
+
+}  // namespace
+
+int tutti_embedding_save(tutti_embedding_t collection, const char* folder) {
+  return save_rows(collection, folder, tutti::SaveKind::full);
+}
+
+int tutti_embedding_save_incremental(tutti_embedding_t collection, const char* folder) {
+  return save_rows(collection, folder, tutti::SaveKind::incremental);
 }
 
 int tutti_embedding_load(tutti_embedding_t collection, const char* folder) {
@@ -22,12 +45,11 @@ int tutti_embedding_load(tutti_embedding_t collection, const char* folder) {
 }
 
 int tutti_embedding_start_save(tutti_embedding_t collection, const char* folder) {
-  return guard([&] {
-    EmbeddingRecord& handle = whole(collection, "collection");
-    if (folder == nullptr) throw_null("folder", "pass a path");
-    handle.save.wait();
-    handle.save = tutti::CheckpointSave(*handle.comm, folder, [&](auto& part) { handle.collection.add_to(part); });
-  });
+  return start_saving(collection, folder, tutti::SaveKind::full);
+}
+
+int tutti_embedding_start_save_incremental(tutti_embedding_t collection, const char* folder) {
+  return start_saving(collection, folder, tutti::SaveKind::incremental);
 }
 
 int tutti_embedding_test_save(tutti_embedding_t collection, int* done) {

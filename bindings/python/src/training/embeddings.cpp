@@ -164,16 +164,20 @@ nb::object read_rows(const PythonCollection& collection, std::size_t shard) {
   return out;
 }
 
-void save(PythonCollection& collection, const std::string& folder) {
+SaveKind kind_of(bool incremental) { return incremental ? SaveKind::incremental : SaveKind::full; }
+
+void save(PythonCollection& collection, const std::string& folder, bool incremental) {
   auto& comm = nb::cast<PythonCommunicator&>(collection.communicator);
-  comm.run([&] { save_checkpoint(comm.get(), folder, [&](auto& part) { collection.get().add_to(part); }); });
+  const auto add = [&](CheckpointPart& part) { collection.get().add_to(part); };
+  comm.run([&] { save_checkpoint(comm.get(), folder, add, kind_of(incremental)); });
 }
 
-void start_save(PythonCollection& collection, const std::string& folder) {
+void start_save(PythonCollection& collection, const std::string& folder, bool incremental) {
   auto& comm = nb::cast<PythonCommunicator&>(collection.communicator);
+  const auto add = [&](CheckpointPart& part) { collection.get().add_to(part); };
   comm.run([&] {
     collection.under_way.wait();
-    collection.under_way = CheckpointSave(comm.get(), folder, [&](auto& part) { collection.get().add_to(part); });
+    collection.under_way = CheckpointSave(comm.get(), folder, add, kind_of(incremental));
   });
 }
 
@@ -269,12 +273,15 @@ void bind_embeddings(nb::module_& module) {
           "bytes", [](const PythonCollection& c) { return c.get().bytes(); },
           "Bytes of rows and optimizer state on this rank.")
       .def_prop_ro("steps", [](const PythonCollection& c) { return c.get().steps(); })
-      .def("save", save, nb::arg("folder"),
-           "Writes rows and state as a checkpoint that all ranks see. Raises Error: IO; INVALID_ARGUMENT for values "
-           "that are not finite.")
-      .def("start_save", start_save, nb::arg("folder"),
-           "Starts to save what is here now, while training goes on; waits for the save before. Freeing the collection "
-           "gives a save up.")
+      .def(
+          "save", save, nb::arg("folder"), nb::kw_only(), nb::arg("incremental") = false,
+          "Writes rows and state as a checkpoint that all ranks see; with incremental only the rows that changed since "
+          "the last incremental save to this folder, added to the checkpoint that is there (the first is full). Raises "
+          "Error: IO; INVALID_ARGUMENT for values that are not finite.")
+      .def(
+          "start_save", start_save, nb::arg("folder"), nb::kw_only(), nb::arg("incremental") = false,
+          "Starts to save what is here now, as save() does, while training goes on; waits for the save before. Freeing "
+          "the collection gives a save up.")
       .def("test_save", test_save,
            "Returns True once the save that was started has ended on all ranks, or if there is none. Raises Error as "
            "save() does.")
