@@ -118,13 +118,12 @@ bool save_checkpoint(const tutti::Communicator& comm, const Options& options, st
   const auto folder = mini::checkpoint_folder(options.checkpoint_dir, position.step, options.keep_checkpoints);
   const auto shared = synchronizer.save_shared();
   const auto local = synchronizer.save_local();
-  mini::run_agreed(comm, [&] {
-    tutti::CheckpointPart part(folder, comm.rank());
-    const std::string text = nlohmann::json{
-        {"settings", describe(options, samples, model.widths())},
-        {"ranks", comm.size()},
-        {"position",
-         describe(position)}}.dump();
+  const std::string text = nlohmann::json{
+      {"settings", describe(options, samples, model.widths())},
+      {"ranks", comm.size()},
+      {"position",
+       describe(position)}}.dump();
+  const auto add = [&](tutti::CheckpointPart& part) {
     if (comm.rank() == 0) {
       part.add("run", std::span<const char>(text));
       add_section(part, "shared state", shared);
@@ -136,11 +135,10 @@ bool save_checkpoint(const tutti::Communicator& comm, const Options& options, st
     }
     part.add(of_rank("loss", comm.rank()), std::span(&position.loss_sum, 1));
     add_section(part, of_rank("state", comm.rank()), local);
-    part.write();
-  });
+  };
   mini::run_agreed(comm, [&] {
+    tutti::save_checkpoint(comm, folder, add);
     if (comm.rank() == 0) {
-      tutti::commit_checkpoint(folder, comm.size());
       mini::remove_old_checkpoints(options.checkpoint_dir, folder, options.keep_checkpoints);
     }
   });
