@@ -217,7 +217,8 @@ contains
     logical, intent(in) :: weighted
     type(tutti_embedding_collection) :: collection
     type(reference) :: whole
-    integer :: step, t, slot, layout
+    integer :: step, t, slot, layout, first
+    character(len=80) :: folder
     logical :: done
     collection = made(g, sharding, weighted)
     whole%weighted = weighted
@@ -246,6 +247,20 @@ contains
       call tutti_embedding_finish_save(collection)
       call tutti_embedding_test_save(collection, done)
       call expect(done, "the save that has ended")
+    else if (sharding == tutti_sharding_row_wise) then
+      folder = folder_of(g, sharding, weighted)
+      call tutti_embedding_save_incremental(collection, folder)
+      first = 1
+      do while (first < 1000000 .and. .not. has_part(folder, first))
+        first = first + 1
+      end do
+      call start(g, collection, 1, tutti_input_local, weighted)
+      call tutti_embedding_finish_forward(collection, 1)
+      call backward(g, collection, 1)
+      call update(whole)
+      call tutti_embedding_start_save_incremental(collection, folder)
+      call tutti_embedding_finish_save(collection)
+      call expect(has_part(folder, first), "an increment is added")
     else
       call tutti_embedding_save(collection, folder_of(g, sharding, weighted))
     end if
@@ -255,6 +270,16 @@ contains
     call check_rows(g, collection, whole)
     call tutti_embedding_free(collection)
   end subroutine steps
+
+  !> Whether the folder has the part of rank 0 of a save.
+  function has_part(folder, number) result(has)
+    character(len=*), intent(in) :: folder
+    integer, intent(in) :: number
+    logical :: has
+    character(len=120) :: name
+    write (name, '(a, "/part-", i0, "-0")') trim(folder), number
+    inquire (file=trim(name), exist=has)
+  end function has_part
 
   subroutine make(table, first, values)
     integer, intent(in) :: table
