@@ -25,6 +25,7 @@ namespace {
 
 using training::agreed_failure;
 using training::all_or_none;
+using training::failure_of;
 
 // How far a rank is with its part. The least of all ranks is how far the save is.
 constexpr std::int32_t failed = -1;
