@@ -130,13 +130,13 @@ class Rows {
   std::vector<std::vector<std::byte>> values_;
 };
 
-constexpr RowShape shapes[] = {{DatatypeKind::float32, 8, 0},
-                               {DatatypeKind::float32, 33, 1},
-                               {DatatypeKind::bfloat16, 5, 10},
-                               {DatatypeKind::uint8, 7, 7}};
+constexpr RowShape row_shapes[] = {{DatatypeKind::float32, 8, 0},
+                                   {DatatypeKind::float32, 33, 1},
+                                   {DatatypeKind::bfloat16, 5, 10},
+                                   {DatatypeKind::uint8, 7, 7}};
 
 TEST(RowCache, RowsComeAndGoWithoutALoss) {
-  for (const RowShape& shape : shapes) {
+  for (const RowShape& shape : row_shapes) {
     Rows rows(shape, 2000, 64);
     std::mt19937 random(3);
     for (int batch = 0; batch < 200; ++batch) {
@@ -159,7 +159,7 @@ TEST(RowCache, RowsComeAndGoWithoutALoss) {
 }
 
 TEST(RowCache, MemoryGrowsForABatchThatNeedsMore) {
-  Rows rows(shapes[1], 500, 8);
+  Rows rows(row_shapes[1], 500, 8);
   rows.change(std::vector<std::int64_t>{3, 499, 7}, IndexType::int64, 1);
   std::vector<std::int64_t> many;
   for (std::int64_t row = 0; row < 500; row += 2) many.push_back(row);
@@ -170,7 +170,7 @@ TEST(RowCache, MemoryGrowsForABatchThatNeedsMore) {
 }
 
 TEST(RowCache, AHotRowStays) {
-  Rows rows(shapes[0], 5000, 32);
+  Rows rows(row_shapes[0], 5000, 32);
   const std::vector<std::int64_t> hot{4999};
   for (int i = 0; i < 3; ++i) rows.change(hot, IndexType::int64, 1);
   const std::uint64_t before = rows.cache.generation();
