@@ -251,9 +251,12 @@ void RowCache::read(std::uint64_t first, std::size_t rows, const RowArrays& to) 
   for (std::size_t begin = 0; begin < rows; begin += rows_of_block()) {
     const std::lock_guard lock(mutex_);
     const std::size_t end = std::min(rows, begin + rows_of_block());
-    file_.read((first + begin) * shape_.bytes(), records(end - begin));
+    const auto slot_of = [&](std::size_t row) { return index_.find(first + row, row_of_.data()); };
+    std::size_t missing = begin;  // the first row that is only in the file
+    while (missing < end && slot_of(missing) != RowIndex::none) ++missing;
+    if (missing < end) file_.read((first + begin) * shape_.bytes(), records(end - begin));
     for (std::size_t row = begin; row < end; ++row) {
-      const std::uint32_t slot = index_.find(first + row, row_of_.data());
+      const std::uint32_t slot = slot_of(row);
       copy(slot == RowIndex::none ? in_record(row - begin) : in_slot(slot), at(to, row));
     }
   }

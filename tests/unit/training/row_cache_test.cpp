@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <map>
 #include <random>
 #include <tutti/error.hpp>
+#include <utility>
 #include <vector>
 
 #include "support/temporary_folder.hpp"
@@ -70,21 +73,21 @@ class Rows {
       set_slot(row, static_cast<std::size_t>(slots[i]));
     }
   }
-  void expect_all() {
-    const std::size_t rows = values_.size();
+  void expect_all() { expect(0, values_.size()); }
+  void expect(std::size_t first, std::size_t rows) {
     std::vector<std::byte> values(rows * shape_.value_bytes());
     std::vector<std::byte> scales(rows * shape_.scale_bytes());
     std::vector<std::byte> state(rows * shape_.state_bytes());
-    cache.read(0, rows, {values.data(), scales.data(), state.data()});
+    cache.read(first, rows, {values.data(), scales.data(), state.data()});
     for (std::size_t row = 0; row < rows; ++row) {
-      const std::byte* expected = values_[row].data();
-      const auto expect = [&](const std::vector<std::byte>& array, std::size_t bytes) {
-        ASSERT_EQ(std::memcmp(array.data() + row * bytes, expected, bytes), 0) << "row " << row;
+      const std::byte* expected = values_[first + row].data();
+      const auto expect_array = [&](const std::vector<std::byte>& array, std::size_t bytes) {
+        ASSERT_EQ(std::memcmp(array.data() + row * bytes, expected, bytes), 0) << "row " << first + row;
         expected += bytes;
       };
-      expect(values, shape_.value_bytes());
-      expect(scales, shape_.scale_bytes());
-      expect(state, shape_.state_bytes());
+      expect_array(values, shape_.value_bytes());
+      expect_array(scales, shape_.scale_bytes());
+      expect_array(state, shape_.state_bytes());
     }
   }
   /// Sets the values of rows, and not their state.
@@ -179,6 +182,27 @@ TEST(RowCache, AHotRowStays) {
   const std::uint64_t after = rows.cache.generation();
   rows.change(hot, IndexType::int64, 1);
   EXPECT_EQ(rows.cache.generation(), after) << "it was read again";
+}
+
+/// Cuts the files without a name that have so many bytes, and returns their number.
+std::size_t cut_files(std::size_t bytes) {
+  std::size_t cut = 0;
+  for (int file = 0; file < 256; ++file) {
+    struct stat status {};
+    const bool is_one = fstat(file, &status) == 0 && status.st_nlink == 0 && std::cmp_equal(status.st_size, bytes);
+    if (is_one && ftruncate(file, 0) == 0) ++cut;
+  }
+  return cut;
+}
+
+TEST(RowCache, RowsInSlotsAreReadWithoutTheFile) {
+  constexpr RowShape shape = row_shapes[0];
+  Rows rows(shape, 1237, 16);
+  const std::vector<std::int64_t> some{1000, 1001, 1002};
+  rows.change(some, IndexType::int64, 1);
+  ASSERT_EQ(cut_files(1237 * shape.bytes()), 1U);
+  rows.expect(1000, 3);
+  EXPECT_TRUE(contains(error_of([&] { rows.expect(1000, 4); }), "the file has ended"));
 }
 
 TEST(RowFile, LeavesNoNameAndSaysWhatIsMissing) {
