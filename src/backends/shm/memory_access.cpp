@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,21 @@ int transfer_all(Transfer transfer, pid_t process, std::uint64_t address, void* 
     bytes -= static_cast<std::size_t>(moved);
   }
   return 0;
+}
+
+/// Returns true if this process may use its own memory from `begin` on, by its first byte and its last one: a caller's
+/// wrong address is an error here, as it is where the kernel copies.
+bool is_own(std::byte* begin, std::size_t bytes, bool writes) noexcept {
+  std::array<std::byte, 2> ends{};
+  const iovec copies{ends.data(), ends.size()};
+  const std::array<iovec, 2> places = {{{begin, 1}, {begin + bytes - 1, 1}}};
+  const auto moves_both = [&](Transfer transfer) {
+    ssize_t moved = 0;
+    do moved = transfer(getpid(), &copies, 1, places.data(), places.size(), 0);
+    while (moved < 0 && errno == EINTR);
+    return moved == static_cast<ssize_t>(ends.size());
+  };
+  return moves_both(process_vm_readv) && (!writes || moves_both(process_vm_writev));
 }
 
 /// Makes a transfer that the kernel would make by slow moves: in pieces, through memory of this side that begins at the
@@ -74,6 +90,7 @@ int write_all(pid_t process, std::uint64_t address, const void* from, std::size_
 int read_by_detour(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept {
   auto* here = static_cast<std::byte*>(to);
   return make_detour(address, bytes, [&](std::size_t at, std::byte* way, std::size_t length) {
+    if (!is_own(here + at, length, true)) return EFAULT;
     const int error = transfer_all(process_vm_readv, process, address + at, way, length);
     if (error == 0) kernels::copy(here + at, way, length);
     return error;
@@ -81,8 +98,9 @@ int read_by_detour(pid_t process, std::uint64_t address, void* to, std::size_t b
 }
 
 int write_by_detour(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept {
-  const auto* here = static_cast<const std::byte*>(from);
+  auto* here = static_cast<std::byte*>(const_cast<void*>(from));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   return make_detour(address, bytes, [&](std::size_t at, std::byte* way, std::size_t length) {
+    if (!is_own(here + at, length, false)) return EFAULT;
     kernels::copy(way, here + at, length);
     return transfer_all(process_vm_writev, process, address + at, way, length);
   });

@@ -75,6 +75,9 @@ TEST(MemoryAccess, ADetourFailsAsTheKernelDoes) {
   constexpr std::uint64_t nowhere = 64;
   EXPECT_EQ(read_by_detour(getpid(), nowhere, data.data(), room), EFAULT);
   EXPECT_EQ(write_by_detour(getpid(), nowhere, data.data(), room), EFAULT);
+  auto* missing = reinterpret_cast<void*>(nowhere);  // NOLINT(performance-no-int-to-ptr)
+  EXPECT_EQ(read_by_detour(getpid(), address_of(data.data()), missing, room), EFAULT);
+  EXPECT_EQ(write_by_detour(getpid(), address_of(data.data()), missing, room), EFAULT);
 }
 
 }  // namespace
