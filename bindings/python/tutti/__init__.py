@@ -10,9 +10,9 @@ A program calls world() for a communicator of all ranks and the methods of Commu
 docs/python.md of the source is the guide. Where the library or an MPI is missing, there is tutti.checkpoint alone.
 """
 
-from ._mpi import choose as _choose
-
 try:
+    from ._mpi import choose as _choose
+
     _folder = _choose(__path__[0])
     if _folder:
         __path__.insert(0, _folder)
