@@ -53,15 +53,13 @@ void remove_old_files(const std::filesystem::path& folder, const Manifest& manif
 }  // namespace
 
 std::uint64_t commit(const std::filesystem::path& folder, int parts, std::uint64_t base) {
-  Manifest manifest = find_manifest(folder).value_or(Manifest{});
-  const std::uint64_t number = next_generation(folder);
-  if (base == 0) {
-    manifest.generations.clear();
-  } else if (manifest.generations.empty() || manifest.identity() != base) {
+  const auto valid = find_manifest(folder);
+  if (base != 0 && (!valid || valid->identity() != base)) {
     throw Error(ErrorCode::io, folder.string() + ": another checkpoint came there during an incremental save; " +
                                    "save to a folder where nothing else does");
   }
-  manifest.generations.push_back(written_generation(folder, number, parts));
+  Manifest manifest = base == 0 ? Manifest{} : *valid;
+  manifest.generations.push_back(written_generation(folder, next_generation(valid), parts));
   write_manifest(folder, manifest);
   remove_old_files(folder, manifest);
   return manifest.identity();

@@ -63,7 +63,8 @@ struct Manifest {
 
 /// The valid checkpoint, if the folder has one.
 [[nodiscard]] std::optional<Manifest> find_manifest(const std::filesystem::path& folder);
-/// The generation that the next save writes: one above the valid one.
+/// The generation that the next save writes: one above the valid one, if there is one.
+[[nodiscard]] std::uint64_t next_generation(const std::optional<Manifest>& valid);
 [[nodiscard]] std::uint64_t next_generation(const std::filesystem::path& folder);
 /// As commit_checkpoint(), by which parts are added to the checkpoint of identity `base`, unless it is 0. Returns the
 /// identity of the new one.

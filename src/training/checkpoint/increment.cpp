@@ -21,7 +21,7 @@ void find_base(const std::filesystem::path& folder, Increment& increment) {
   }
   if (increments >= full) return;
   increment.base = manifest->identity();
-  increment.number = manifest->generations.back().number + 1;
+  increment.number = next_generation(manifest);
 }
 
 }  // namespace tutti::detail::checkpoint

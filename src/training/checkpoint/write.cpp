@@ -43,10 +43,11 @@ std::optional<Manifest> find_manifest(const std::filesystem::path& folder) {
   return read_manifest(folder);
 }
 
-std::uint64_t next_generation(const std::filesystem::path& folder) {
-  const auto manifest = find_manifest(folder);
-  return manifest ? manifest->generations.back().number + 1 : 1;
+std::uint64_t next_generation(const std::optional<Manifest>& valid) {
+  return valid ? valid->generations.back().number + 1 : 1;
 }
+
+std::uint64_t next_generation(const std::filesystem::path& folder) { return next_generation(find_manifest(folder)); }
 
 NewFile::NewFile(const std::filesystem::path& path) : path_(path), draft_(path) {
   if (!draft_.valid()) {

@@ -97,7 +97,8 @@ class RowCache {
   void find(const Request& request);
   template <typename Index>
   void place();
-  /// Gives the rows that were not found slots, which are written and read, but not yet in the index.
+  /// Takes slots for the rows that were not found, writes the rows that leave them, and reads the new ones. place()
+  /// puts these into the index.
   void bring_missing();
   [[nodiscard]] std::uint32_t take_slot();
   void release();
