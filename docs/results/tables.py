@@ -6,8 +6,8 @@
 
 One JSON file has the measurements of one processor, and its page is beside it. docs/performance.md has a place for each,
 between <!-- results: ID --> and <!-- end of results -->, with one table of its measurements and the first table of cells.
-Two more places are "summary" (measurements with a headline) and "means" (the geometric means of the cells), and the README
-has "readme". --check writes nothing, and fails if a page is not what the files give.
+Two more places are "summary" (measurements with a headline) and "means" (the geometric means of collectives on one
+node), and the README has "readme". --check writes nothing, and fails if a page is not what the files give.
 
 A file has
   id, name, processor, date   a word for its place, a heading, a sentence, of the newest measurement;
@@ -155,7 +155,7 @@ def result_of(measurement):
         return measurement["result"]
     behind = measurement["behind"]
     return [f"{measurement['mean']} times as fast (geometric mean)" + (f"; cells behind: {behind}" if behind != "0" else ""),
-            f"best of {len(measurement['peers'])} MPIs"]
+            f"best of {len(measurement['peers'])} MPIs" if len(measurement["peers"]) > 1 else measurement["peers"][0]]
 
 
 def of_processor(report):
@@ -202,7 +202,8 @@ def readme(reports):
 def means(reports):
     rows = [[place_of(report), measurement["date"], measurement["title"], measurement.get("cells", ""),
              str(len(measurement["peers"])), measurement["mean"], measurement["behind"]]
-            for report in reports for measurement in report["measurements"] if "mean" in measurement]
+            for report in reports for measurement in report["measurements"]
+            if "mean" in measurement and measurement["kind"] == "Collectives on one node"]
     return table(["processor", "date", "calls", "cells", "peers", "geometric mean", "cells behind"], rows)
 
 

@@ -101,7 +101,10 @@ def mean(values):
 
 
 def size_text(size):
-    return f"{size >> 10} KiB" if size >= 1024 and size % 1024 == 0 else f"{size} B"
+    for shift, unit in ((20, "MiB"), (10, "KiB")):
+        if size >= 1 << shift and size % (1 << shift) == 0:
+            return f"{size >> shift} {unit}"
+    return f"{size} B"
 
 
 def processor():

@@ -68,6 +68,15 @@ def launch(options, *command):
     return [*compare_peers.launch_command(launcher, options.ranks), *command]
 
 
+def text_of(report):
+    """JSON with a line for each row of a table."""
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    texts = r'(?:"(?:[^"\\]|\\.)*"|\[[^][]*\])'
+    for _ in range(2):
+        text = re.sub(rf"\[\s+({texts}(?:,\s+{texts})*)\s+\]", lambda m: f"[{re.sub(chr(10) + ' *', ' ', m[1])}]", text)
+    return text + "\n"
+
+
 def three_digits(value):
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
 
@@ -215,7 +224,7 @@ def main():
     if not report["measurements"]:
         sys.exit("nothing was measured")
     path = options.output or ROOT / "docs" / "results" / f"{report['date']}-{word}.json"
-    path.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(text_of(report), encoding="utf-8")
     compare.read(path)
     print(f"wrote {path}; docs/performance.md needs the place <!-- results: {word} -->, then run docs/results/tables.py")
     return 0
