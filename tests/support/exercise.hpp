@@ -75,6 +75,12 @@ inline std::vector<std::string> algorithm_names(Operation operation) {
 /// machine, each call takes a hundred times as long.
 inline bool takes_all() { return communicators().front().size() <= 2; }
 
+/// True for one of three communicators, which depends on `number` and, by steps of nine, on the turn of the case; for
+/// all where a test takes the whole product.
+inline bool has_turn(const Case& c, std::size_t number) {
+  return takes_all() || (c.turn / 9 + c.group + number) % 3 == 0;
+}
+
 /// False where the test is to end, since a call failed that no algorithm may refuse.
 template <typename Body>
 bool run_case(const Case& c, const Body& body) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 namespace tutti::c {
@@ -109,6 +110,36 @@ class HandleTable {
   std::mutex mutex_;
   std::size_t used_blocks_ = 0;
   unsigned kind_;
+};
+
+/// The records behind handles that are numbers, which are never reused: `first`, `first` + `step` and so on. A call
+/// that has found a record keeps it. Any thread.
+template <typename Record>
+class NumberTable {
+ public:
+  NumberTable(std::int64_t first, std::int64_t step) : next_(first), step_(step) {}
+  [[nodiscard]] std::int64_t insert(Record record) {
+    const std::lock_guard lock(mutex_);
+    records_.emplace(next_, std::make_shared<Record>(std::move(record)));
+    return std::exchange(next_, next_ + step_);
+  }
+  /// Empty if there is none.
+  [[nodiscard]] std::shared_ptr<Record> find(std::int64_t handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = records_.find(handle);
+    return found == records_.end() ? nullptr : found->second;
+  }
+  /// Returns false if there is none.
+  [[nodiscard]] bool erase(std::int64_t handle) {
+    const std::lock_guard lock(mutex_);
+    return records_.erase(handle) > 0;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<std::int64_t, std::shared_ptr<Record>> records_;
+  std::int64_t next_;
+  std::int64_t step_;
 };
 
 }  // namespace tutti::c

@@ -3,11 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-#include <mutex>
 #include <span>
-#include <string_view>
-#include <unordered_map>
 
 #include "guard.hpp"
 #include "handles.hpp"
@@ -18,34 +14,12 @@ namespace {
 constexpr int index_shift = 8;
 constexpr tutti_datatype_t derived_number = 255;
 
-class DerivedTable {
- public:
-  // Never destroyed: datatypes may be freed after the statics of this file.
-  static DerivedTable& instance() {
-    static auto* table = new DerivedTable;
-    return *table;
-  }
-  tutti_datatype_t insert(const Derived& made) {
-    const std::lock_guard lock(mutex_);
-    const tutti_datatype_t handle = (next_++ << index_shift) | derived_number;
-    made_.emplace(handle, std::make_shared<const Derived>(made));
-    return handle;
-  }
-  std::shared_ptr<const Derived> find(tutti_datatype_t handle) {
-    const std::lock_guard lock(mutex_);
-    const auto found = made_.find(handle);
-    return found == made_.end() ? nullptr : found->second;
-  }
-  bool erase(tutti_datatype_t handle) {
-    const std::lock_guard lock(mutex_);
-    return made_.erase(handle) > 0;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<tutti_datatype_t, std::shared_ptr<const Derived>> made_;
-  tutti_datatype_t next_ = 1;
-};
+/// Never destroyed: datatypes may be freed after the statics of this file.
+NumberTable<Derived>& derived_table() {
+  static auto* table =
+      new NumberTable<Derived>((1 << index_shift) | derived_number, tutti_datatype_t{1} << index_shift);
+  return *table;
+}
 
 bool is_derived(tutti_datatype_t type) noexcept { return type > 0 && (type & derived_number) == derived_number; }
 
@@ -73,7 +47,7 @@ std::size_t repetitions(const Derived& type, const Layout& layout, std::size_t c
 }
 
 void give_derived(tutti_datatype_t* place, const Derived& made) {
-  output(place, "datatype") = DerivedTable::instance().insert(made);
+  output(place, "datatype") = derived_table().insert(made);
 }
 
 /// Numbers of an array, one per dimension.
@@ -87,7 +61,7 @@ std::span<const T> numbers(std::size_t dimensions, const T* first, const char* n
 
 std::shared_ptr<const Derived> derived(tutti_datatype_t type, const char* argument) {
   if (!is_derived(type)) return nullptr;
-  auto found = DerivedTable::instance().find(type);
+  auto found = derived_table().find(type);
   if (!found)
     throw_misuse(
         ErrorCode::invalid_datatype,
@@ -157,7 +131,7 @@ int tutti_datatype_resized(tutti_datatype_t datatype, ptrdiff_t extent, tutti_da
   return guard([&] {
     Derived type = one_layout(datatype, "datatype");
     type.send = type.recv = type.send.resized(extent);
-    output(resized, "resized") = DerivedTable::instance().insert(type);
+    output(resized, "resized") = derived_table().insert(type);
   });
 }
 
@@ -175,7 +149,7 @@ int tutti_datatype_sides(tutti_datatype_t send, tutti_datatype_t recv, tutti_dat
 int tutti_datatype_free(tutti_datatype_t* datatype) {
   return guard([&] {
     tutti_datatype_t& type = output(datatype, "datatype");
-    if (type != TUTTI_DATATYPE_NULL && !DerivedTable::instance().erase(type))
+    if (type != TUTTI_DATATYPE_NULL && !derived_table().erase(type))
       throw_misuse(tutti::ErrorCode::invalid_datatype,
                    fmt::format("argument datatype is {}, which is no derived datatype or was freed before; free each "
                                "derived datatype once, and no constant of tutti.h",

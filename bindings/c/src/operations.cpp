@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <mutex>
 #include <span>
 #include <tutti/error.hpp>
 #include <tutti/kernels/combine.hpp>
 #include <tutti/mpi.hpp>
-#include <unordered_map>
 
 #include "fortran_handles.h"
 #include "guard.hpp"
@@ -17,34 +15,11 @@ namespace {
 
 constexpr tutti_op_t first_made = 256;
 
-/// The operations made by the program. Their handles are never reused.
-class Table {
- public:
-  // Never destroyed: operations may be freed after the statics of this file.
-  static Table& instance() {
-    static auto* table = new Table;
-    return *table;
-  }
-  tutti_op_t insert(OpRecord record) {
-    const std::lock_guard lock(mutex_);
-    records_.emplace(next_, std::make_shared<OpRecord>(record));
-    return next_++;
-  }
-  OpReference find(tutti_op_t op) {
-    const std::lock_guard lock(mutex_);
-    const auto found = records_.find(op);
-    return found == records_.end() ? nullptr : found->second;
-  }
-  bool erase(tutti_op_t op) {
-    const std::lock_guard lock(mutex_);
-    return records_.erase(op) > 0;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<tutti_op_t, OpReference> records_;
-  tutti_op_t next_ = first_made;
-};
+/// The operations made by the program. Never destroyed: they may be freed after the statics of this file.
+NumberTable<OpRecord>& made_operations() {
+  static auto* table = new NumberTable<OpRecord>(first_made, 1);
+  return *table;
+}
 
 void call_user(const void* in, void* inout, std::size_t count, Datatype type, void* record) {
   const auto* op = static_cast<const OpRecord*>(record);
@@ -61,7 +36,7 @@ void call_user(const void* in, void* inout, std::size_t count, Datatype type, vo
 }  // namespace
 
 Operation made_operation(tutti_op_t op) {
-  OpReference record = Table::instance().find(op);
+  OpReference record = made_operations().find(op);
   if (!record) throw_unknown(op);
   if (record->function == nullptr) return {ReduceOp::premul_sum(record->scalar), nullptr};
   return {ReduceOp::user(call_user, record.get(), record->commutative), record};
@@ -73,7 +48,7 @@ using namespace tutti::c;
 
 const char* tutti_op_name(tutti_op_t op) {
   if (is_built_in(op)) return tutti::reduce_op_name(static_cast<tutti::ReduceKind>(op));
-  const OpReference record = Table::instance().find(op);
+  const OpReference record = made_operations().find(op);
   if (!record) return "unknown operation";
   return tutti::reduce_op_name(record->function != nullptr ? tutti::ReduceKind::user : tutti::ReduceKind::premul_sum);
 }
@@ -82,14 +57,14 @@ int tutti_op_premul_sum(double scalar, tutti_op_t* op) {
   return guard([&] {
     OpRecord record;
     record.scalar = scalar;
-    output(op, "op") = Table::instance().insert(record);
+    output(op, "op") = made_operations().insert(record);
   });
 }
 
 int tutti_op_user(tutti_user_function_t function, void* context, int commutative, tutti_op_t* op) {
   return guard([&] {
     if (function == nullptr) throw_null("function", "pass the function that combines");
-    output(op, "op") = Table::instance().insert({function, context, commutative != 0, 1.0});
+    output(op, "op") = made_operations().insert({function, context, commutative != 0, 1.0});
   });
 }
 
@@ -110,7 +85,7 @@ int tutti_combine(const void* const* inputs, size_t parts, void* output, size_t 
 int tutti_op_free(tutti_op_t* op) {
   return guard([&] {
     tutti_op_t& handle = output(op, "op");
-    if (handle != TUTTI_OP_NULL && !Table::instance().erase(handle))
+    if (handle != TUTTI_OP_NULL && !made_operations().erase(handle))
       throw_misuse(
           tutti::ErrorCode::invalid_op,
           fmt::format("argument op is {}, which is no operation made by tutti_op_user or tutti_op_premul_sum, or "

@@ -40,40 +40,21 @@ int tutti_sendrecv(tutti_comm_t comm, const void* sendbuf, size_t send_count, tu
   });
 }
 
-int tutti_isend(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
-                const tutti_options_t* given, tutti_request_t* request) {
-  return guard([&] {
-    start(request,
-          [&] { return tutti::isend(communicator(comm), sent(buffer, count, type), dest, tag, GivenOptions(given)); });
-  });
-}
+/// Defines tutti_<word>, which gives the request of tutti::<word> for a buffer made by `side`.
+#define TUTTI_MESSAGE(word, side, address, peer)                                                              \
+  int tutti_##word(tutti_comm_t comm, address buffer, size_t count, tutti_datatype_t type, int peer, int tag, \
+                   const tutti_options_t* given, tutti_request_t* request) {                                  \
+    return guard([&] {                                                                                        \
+      start(request, [&] {                                                                                    \
+        return tutti::word(communicator(comm), side(buffer, count, type), peer, tag, GivenOptions(given));    \
+      });                                                                                                     \
+    });                                                                                                       \
+  }
 
-int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
-                const tutti_options_t* given, tutti_request_t* request) {
-  return guard([&] {
-    start(request, [&] {
-      return tutti::irecv(communicator(comm), received(buffer, count, type), source, tag, GivenOptions(given));
-    });
-  });
-}
-
-int tutti_send_init(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
-                    const tutti_options_t* given, tutti_request_t* request) {
-  return guard([&] {
-    start(request, [&] {
-      return tutti::send_init(communicator(comm), sent(buffer, count, type), dest, tag, GivenOptions(given));
-    });
-  });
-}
-
-int tutti_recv_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
-                    const tutti_options_t* given, tutti_request_t* request) {
-  return guard([&] {
-    start(request, [&] {
-      return tutti::recv_init(communicator(comm), received(buffer, count, type), source, tag, GivenOptions(given));
-    });
-  });
-}
+TUTTI_MESSAGE(isend, sent, const void*, dest)
+TUTTI_MESSAGE(send_init, sent, const void*, dest)
+TUTTI_MESSAGE(irecv, received, void*, source)
+TUTTI_MESSAGE(recv_init, received, void*, source)
 
 int tutti_probe(tutti_comm_t comm, tutti_datatype_t type, int source, int tag, const tutti_options_t* given,
                 tutti_status_t* status) {

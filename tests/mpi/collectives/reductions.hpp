@@ -36,6 +36,24 @@ using ReductionTypes = ::testing::Types<std::int8_t, std::uint16_t, std::int32_t
                                         bfloat16_t, float16_t, float8_e5m2_t, std::complex<float>, std::complex<double>,
                                         Float32Int32, Int32Int32, std::uint8_t, std::uint32_t, std::uint64_t>;
 
+/// Calls check(case, op) for all operations of a datatype on a short vector, and for the sum on every length; the long
+/// ones for the common types only, since the combination is the same code for all. With more than two ranks an
+/// operation has its turn on one of three communicators, and so has a length of the other types.
+template <typename T, typename Check>
+void for_each_reduction(Operation operation, const Check& check) {
+  constexpr bool is_common =
+      std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, bfloat16_t>;
+  for_each_case<T>(operation, [&](const Case& c) {
+    const bool takes_operations = c.count == 7;
+    if (!is_common && (c.count > 100 || (!takes_operations && !has_turn(c, c.count)))) return;
+    std::size_t number = 0;
+    for (const ReduceOp& op : operations<T>()) {
+      const bool is_sum = op.kind() == ReduceKind::sum || op.kind() == ReduceKind::minloc;
+      if (is_sum || (takes_operations && has_turn(c, number++))) check(c, op);
+    }
+  });
+}
+
 /// combination[a, b] = [a.first, b.last] of intervals of ranks: associative, not commutative, and wrong order shows.
 struct Interval {
   std::int32_t first = 0;

@@ -32,20 +32,12 @@ std::vector<int> roots(const Case& c) {
   return Call::is_rooted ? std::vector<int>{0, c.size - 1} : std::vector<int>{0};
 }
 
-/// All operations of a datatype on a short vector, the sum on every length; the long ones for the common types only,
-/// since the combination is the same code for all.
 template <typename Call, typename T>
 void exercise_reduction() {
-  for_each_case<T>(Call::operation, [](const Case& c) {
-    constexpr bool is_common =
-        std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, bfloat16_t>;
-    if (!is_common && c.count > 100) return;
-    for (const ReduceOp& op : operations<T>()) {
-      if (op.kind() == ReduceKind::avg && !Call::has_avg) continue;
-      if (c.count != 7 && op.kind() != ReduceKind::sum && op.kind() != ReduceKind::minloc) continue;
-      for (const int root : roots<Call>(c))
-        for (const bool in_place_call : c.forms) check_reduction<Call, T>(c, op, in_place_call, root);
-    }
+  for_each_reduction<T>(Call::operation, [](const Case& c, const ReduceOp& op) {
+    if (op.kind() == ReduceKind::avg && !Call::has_avg) return;
+    for (const int root : roots<Call>(c))
+      for (const bool in_place_call : c.forms) check_reduction<Call, T>(c, op, in_place_call, root);
   });
 }
 
