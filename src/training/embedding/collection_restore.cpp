@@ -134,19 +134,26 @@ class PieceLoader {
                                         grid.block.column_end));
   }
 
+  /// The section of other content for the rows and columns of this one.
+  [[nodiscard]] const TableSection& beside(const TableSection& section, std::string_view content) const {
+    const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const TableSection& other) {
+      return other.content == content && other.increment == section.increment && other.rows == section.rows &&
+             other.column_begin == section.column_begin;
+    });
+    if (at == sections_.end())
+      fail(grids_.config(), fmt::format("lacks the section '{}' of '{}'", content, section.name));
+    return *at;
+  }
+
   /// Reads the places of the rows that a section of an increment stores.
   void read_places(const TableSection& section) {
     places_.clear();
     if (section.increment == 0) return;
-    const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const TableSection& other) {
-      return other.content == detail::changed_rows && other.increment == section.increment &&
-             other.rows == section.rows && other.column_begin == section.column_begin;
-    });
-    if (at == sections_.end()) fail(grids_.config(), "lacks the places of '" + section.name + "'");
-    places_.resize(reader_.bytes(at->name) / sizeof(std::uint32_t));
-    reader_.read(at->name, std::span(places_));
+    const TableSection& at = beside(section, detail::changed_rows);
+    places_.resize(reader_.bytes(at.name) / sizeof(std::uint32_t));
+    reader_.read(at.name, std::span(places_));
     if (std::any_of(places_.begin(), places_.end(), [&](auto place) { return place >= section.rows.size(); }))
-      fail(grids_.config(), "has a section '" + at->name + "' with rows that its name does not have");
+      fail(grids_.config(), "has a section '" + at.name + "' with rows that its name does not have");
   }
   [[nodiscard]] std::int64_t stored_rows(const TableSection& section) const {
     return section.increment == 0 ? section.rows.size() : static_cast<std::int64_t>(places_.size());
@@ -192,12 +199,8 @@ class PieceLoader {
     read(section, static_cast<std::size_t>(from.rows) * row_bytes, content_);
     from.weights = content_.data();
     if (from.type == DatatypeKind::uint8) {
-      const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const TableSection& other) {
-        return other.content == "scales" && other.increment == section.increment && other.rows == section.rows &&
-               other.column_begin == section.column_begin && other.column_end == section.column_end;
-      });
-      if (at == sections_.end()) fail(grids_.config(), "lacks the scales of '" + section.name + "'");
-      read(*at, static_cast<std::size_t>(from.rows) * sizeof(kernels::RowScale), scales_);
+      const TableSection& at = beside(section, "scales");
+      read(at, static_cast<std::size_t>(from.rows) * sizeof(kernels::RowScale), scales_);
       from.scales = reinterpret_cast<kernels::RowScale*>(scales_.data());
     }
     for_each_stored_run(section, common, RowsOnHost::Content::rows, [&](const Run& run, const RowsOnHost& window) {
