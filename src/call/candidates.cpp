@@ -65,9 +65,9 @@ Links links_for(const Signature& signature, const Machine& machine) {
 /// The same as one algorithm sees them: one of two operands has just arrived, and what the caches have not lost of it
 /// since comes from them.
 Links with_arrivals(Links links, const schedules::Algorithm& algorithm, const Signature& signature,
-                    const Machine& machine) {
+                    const Machine& machine, double start) {
   if (algorithm.hierarchical || !combines_on_host(signature)) return links;
-  const schedules::Cost cost = algorithm.cost(machine.size, bytes_of_call(signature, machine.size));
+  const schedules::Cost cost = cost_of(algorithm, machine.size, bytes_of_call(signature, machine.size), start);
   if (cost.rounds == 0) return links;
   const double held = (1 - lost_on_arrival(algorithm, cost, 1 / machine.costs.cache_part)) / 2;
   const double warm = warm_operand(signature, machine.costs);
@@ -100,7 +100,8 @@ Candidates::Candidates(const Signature& signature, const Machine& machine, Candi
 
 double Candidates::predicted(const schedules::Algorithm& algorithm) {
   if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))
-    return predict(algorithm, signature_, wiring_, with_arrivals(links_, algorithm, signature_, machine_));
+    return predict(algorithm, signature_, wiring_,
+                   with_arrivals(links_, algorithm, signature_, machine_, wiring_.spread.starts.through));
   const schedules::LevelCost cost =
       algorithm.level_cost(wiring_.spread, bytes_of_call(signature_, wiring_.spread.size));
   double sum = seconds_across(cost, wiring_, links_);

@@ -195,7 +195,7 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
                        double switching) {
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
-  const Cost cost = algorithm.cost(spread.size, bytes);
+  const Cost cost = cost_of(algorithm, spread.size, bytes, spread.starts.through);
   const double message = message_bytes(algorithm, cost);
   if (!wiring.several_nodes) {
     const Link node = link_for(algorithm, cost, links[wiring.on_node], message);
@@ -243,7 +243,7 @@ Links links_of(const Costs& costs, const Network& network) {
   return {{{on_node, on_node, on_node, on_node, on_node, across}}, 4 * costs.turn};
 }
 
-schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
+schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes, int per_node) {
   // Two binary digits behind the first.
   const auto rounded = [](double value, double least, double most) {
     const double within = std::clamp(value, least, most);
@@ -258,7 +258,11 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
                                 .one_way = rounded(several_rate_of(link, false) / link.rate, 1, 64),
                                 .passing = rounded(passing_rate_of(link) / link.rate, 1, 64)};
   };
-  schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
+  const Link& node = links[on_node];
+  const Link& network = links[LinkLevel::network];
+  schedules::Starts starts{pace(node), pace(network)};
+  const double slower = per_node > 1 ? std::min(node.rate, network.rate) : network.rate;
+  starts.through = nodes > 1 ? rounded(network.latency * slower, 256, 1 << 20) : starts.on_node.start;
   if (nodes < 2 || distances_of(links.fabric) == 0) return starts;
   starts.across.factors = factors_by_flow(links.fabric, nodes);
   for (schedules::Factors& factors : starts.across.factors)

@@ -16,8 +16,9 @@ namespace tutti::detail {
 /// that were measured take precedence.
 [[nodiscard]] Links links_of(const Costs& costs, const Network& network = {});
 
-/// The links in the form that flat_for() takes. Rounded, so that ranks choose alike whatever their last bits.
-[[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes);
+/// The links in the form that flat_for() takes, for at most `per_node` ranks on each of so many nodes. Rounded, so that
+/// ranks choose alike whatever their last bits.
+[[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes, int per_node);
 
 /// The links between the ranks of a call.
 struct Wiring {
@@ -27,7 +28,7 @@ struct Wiring {
   bool oversubscribed = false;
 };
 
-/// The size that Algorithm::cost takes: of the whole vector or of all blocks together, in bytes.
+/// The size that cost_of() takes: of the whole vector or of all blocks together, in bytes.
 [[nodiscard]] double bytes_of_call(const Signature& signature, int size);
 
 /// The part of a call's buffers that the last-level caches do not hold, because those of all ranks fill them.

@@ -12,8 +12,9 @@ Links links_of(const Machine& machine) {
 }
 
 schedules::Starts starts_of(const Links& links, const Machine& machine, const Signature& signature) {
-  schedules::Starts starts =
-      starts_of(links, machine.on_node, machine.node_of != nullptr ? machine.node_of->nodes() : 1);
+  const schedules::NodeMap none;
+  const schedules::NodeMap& nodes = machine.node_of != nullptr ? *machine.node_of : none;
+  schedules::Starts starts = starts_of(links, machine.on_node, nodes.nodes(), nodes.most());
   starts.order = signature.commutative ? schedules::KeepOrder::no : schedules::KeepOrder::yes;
   return starts;
 }

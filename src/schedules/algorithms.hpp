@@ -55,18 +55,18 @@ namespace tutti::schedules {
 /// Chunks follow one another down a chain of all ranks from the root: the bytes once, but size - 2 hops before the last
 /// rank has its first chunk. The number of chunks balances the two; see pipeline_chunks.
 [[nodiscard]] Schedule bcast_chain(const Problem& problem);
-[[nodiscard]] Cost bcast_chain_cost(int size, double bytes);
+[[nodiscard]] Cost bcast_chain_cost(int size, double bytes, double start);
 
 /// Halves of the data, in chunks, down two binary trees whose inner ranks are different: the bytes once and logarithmic
 /// hops. Sanders, Speck, Träff, Two-tree Algorithms for Full Bandwidth Broadcast, Reduction and Scan, Parallel
 /// Computing 35(12), 2009.
 [[nodiscard]] Schedule bcast_double_tree(const Problem& problem);
-[[nodiscard]] Cost bcast_double_tree_cost(int size, double bytes);
+[[nodiscard]] Cost bcast_double_tree_cost(int size, double bytes, double start);
 
 /// In chunks over a circulant graph: the data once in the least rounds that there are, the logarithm beyond the chunks,
 /// for any size. Träff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004, 2024.
 [[nodiscard]] Schedule bcast_circulant(const Problem& problem);
-[[nodiscard]] Cost bcast_circulant_cost(int size, double bytes);
+[[nodiscard]] Cost bcast_circulant_cost(int size, double bytes, double start);
 
 /// Up the binomial tree at rank 0, adjacent ranks first so that order is kept, and from rank 0 to the root. Thakur et
 /// al., IJHPCA 2005. The root alone has an output, in all reduces.
@@ -94,11 +94,11 @@ namespace tutti::schedules {
 
 /// Up the two trees of bcast_double_tree, in chunks. Ranks are taken from the root upwards: not in order.
 [[nodiscard]] Schedule reduce_double_tree(const Problem& problem);
-[[nodiscard]] Cost reduce_double_tree_cost(int size, double bytes);
+[[nodiscard]] Cost reduce_double_tree_cost(int size, double bytes, double start);
 
 /// bcast_circulant run backwards: not in order.
 [[nodiscard]] Schedule reduce_circulant(const Problem& problem);
-[[nodiscard]] Cost reduce_circulant_cost(int size, double bytes);
+[[nodiscard]] Cost reduce_circulant_cost(int size, double bytes, double start);
 
 /// Exchange with partners at distances 1, 2, 4 …, the surplus over a power of two folded in first. Thakur et al.,
 /// IJHPCA 2005; Rabenseifner, ICCS 2004.
@@ -133,7 +133,7 @@ namespace tutti::schedules {
 /// Up and down two trees as in reduce_double_tree and bcast_double_tree, both ways at once. Rank 0 is above both trees
 /// and these are in order, so rank order is kept. Sanders, Speck, Träff, Parallel Computing 35(12), 2009.
 [[nodiscard]] Schedule allreduce_double_tree(const Problem& problem);
-[[nodiscard]] Cost allreduce_double_tree_cost(int size, double bytes);
+[[nodiscard]] Cost allreduce_double_tree_cost(int size, double bytes, double start);
 
 /// Both halves of reduce_scatter_block_circulant and allgather_circulant: the least bytes in logarithmic rounds, for
 /// any size. Träff, 2025.

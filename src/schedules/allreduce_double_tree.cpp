@@ -5,7 +5,9 @@
 namespace tutti::schedules {
 namespace {
 
-int chunks_of(int size, double bytes) { return pipeline_chunks(std::max(2 * DoubleTree::depth(size) - 1, 0), bytes); }
+int chunks_of(int size, double bytes, double start) {
+  return pipeline_chunks(std::max(2 * DoubleTree::depth(size) - 1, 0), bytes, start);
+}
 
 /// A rank's work in one tree at one step.
 class Side {
@@ -59,7 +61,7 @@ Schedule allreduce_double_tree(const Problem& p) {
     b.copy(input(0, p.count), output(0, p.count));
     return b.finish(0, true);
   }
-  const int chunks = chunks_of(p.size, bytes_of(p));
+  const int chunks = chunks_of(p.size, bytes_of(p), p.starts.through);
   const Side sides[2] = {Side(p, 0, chunks), Side(p, 1, chunks)};
   for (int step = 0; step < 2 * DoubleTree::depth(p.size) - 1 + chunks; ++step) {
     for (const Side& side : sides) {
@@ -71,9 +73,9 @@ Schedule allreduce_double_tree(const Problem& p) {
   return b.finish(4 * Side::largest(p, chunks), true);
 }
 
-Cost allreduce_double_tree_cost(int size, double bytes) {
+Cost allreduce_double_tree_cost(int size, double bytes, double start) {
   if (size == 1) return {.copied_bytes = bytes};
-  const int chunks = chunks_of(size, bytes);
+  const int chunks = chunks_of(size, bytes, start);
   const double depth = DoubleTree::depth(size);
   const double chunk = bytes / chunks;
   // On the way up and down, a rank with two children moves all of the data each way.

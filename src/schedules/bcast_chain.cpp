@@ -5,14 +5,14 @@
 namespace tutti::schedules {
 namespace {
 
-int chain_chunks(int size, double bytes) { return pipeline_chunks(std::max(size - 2, 0), bytes); }
+int chain_chunks(int size, double bytes, double start) { return pipeline_chunks(std::max(size - 2, 0), bytes, start); }
 
 }  // namespace
 
 Schedule bcast_chain(const Problem& p) {
   Builder b;
   const int place = wrap(p.rank - p.root, p.size);
-  const Chunks chunks({0, p.count}, chain_chunks(p.size, bytes_of(p)));
+  const Chunks chunks({0, p.count}, chain_chunks(p.size, bytes_of(p), p.starts.through));
   const int steps = p.size - 2 + chunks.number();
   for (int step = 0; step < steps; ++step) {
     const int taken = step - place + 1;
@@ -24,9 +24,9 @@ Schedule bcast_chain(const Problem& p) {
   return b.finish(0, true);
 }
 
-Cost bcast_chain_cost(int size, double bytes) {
+Cost bcast_chain_cost(int size, double bytes, double start) {
   if (size == 1) return {};
-  const int chunks = chain_chunks(size, bytes);
+  const int chunks = chain_chunks(size, bytes, start);
   const double steps = size - 2 + chunks;
   return {.rounds = steps, .bytes = steps * bytes / chunks, .messages = steps};
 }

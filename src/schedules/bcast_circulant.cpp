@@ -123,13 +123,15 @@ class Rounds {
   std::array<std::vector<Chunk>, 32> given_;
 };
 
-int chunks_on(int size, double bytes) { return pipeline_chunks(std::max(ceil_log2(size) - 1, 0), bytes); }
+int chunks_on(int size, double bytes, double start) {
+  return pipeline_chunks(std::max(ceil_log2(size) - 1, 0), bytes, start);
+}
 
 }  // namespace
 
 Schedule bcast_circulant(const Problem& p) {
   Builder b;
-  const Chunks chunks({0, p.count}, chunks_on(p.size, bytes_of(p)));
+  const Chunks chunks({0, p.count}, chunks_on(p.size, bytes_of(p), p.starts.through));
   const Rounds rounds(p, chunks.number());
   for (int round = 0; round < Rounds::number(p.size, chunks.number()); ++round) {
     if (const auto chunk = rounds.taken(round)) b.recv(rounds.giver(round), output(chunks[*chunk]));
@@ -139,15 +141,15 @@ Schedule bcast_circulant(const Problem& p) {
   return b.finish(0, true);
 }
 
-Cost bcast_circulant_cost(int size, double bytes) {
-  const int chunks = chunks_on(size, bytes);
+Cost bcast_circulant_cost(int size, double bytes, double start) {
+  const int chunks = chunks_on(size, bytes, start);
   const double rounds = Rounds::number(size, chunks);
   return {.rounds = rounds, .bytes = rounds * bytes / chunks, .messages = rounds};
 }
 
 Schedule reduce_circulant(const Problem& p) {
   Builder b;
-  const Chunks chunks({0, p.count}, chunks_on(p.size, bytes_of(p)));
+  const Chunks chunks({0, p.count}, chunks_on(p.size, bytes_of(p), p.starts.through));
   const Rounds rounds(p, chunks.number());
   // Only the root has an output.
   const Slice partial = p.rank == p.root ? output(0, p.count) : scratch(0, p.count);
@@ -169,8 +171,8 @@ Schedule reduce_circulant(const Problem& p) {
   return b.finish(p.count + longest, true);
 }
 
-Cost reduce_circulant_cost(int size, double bytes) {
-  Cost cost = bcast_circulant_cost(size, bytes);
+Cost reduce_circulant_cost(int size, double bytes, double start) {
+  Cost cost = bcast_circulant_cost(size, bytes, start);
   cost.reduced_bytes = 2 * cost.bytes;
   cost.copied_bytes = size == 1 ? bytes : 0;
   return cost;

@@ -8,7 +8,7 @@ Schedule bcast_double_tree(const Problem& p) {
   Builder b;
   const DoubleTree trees(p, p.root);
   const DoubleTree::Node nodes[2] = {trees.node(0), trees.node(1)};
-  const int chunks = DoubleTree::chunks(p.size, bytes_of(p));
+  const int chunks = DoubleTree::chunks(p.size, bytes_of(p), p.starts.through);
   const int steps = DoubleTree::depth(p.size) - 1 + chunks;
   for (int step = 0; step < steps; ++step) {
     for (int tree = 0; tree < 2; ++tree) {
@@ -25,9 +25,9 @@ Schedule bcast_double_tree(const Problem& p) {
   return b.finish(0, true);
 }
 
-Cost bcast_double_tree_cost(int size, double bytes) {
+Cost bcast_double_tree_cost(int size, double bytes, double start) {
   if (size == 1) return {};
-  const int chunks = DoubleTree::chunks(size, bytes);
+  const int chunks = DoubleTree::chunks(size, bytes, start);
   const double steps = DoubleTree::depth(size) - 1 + chunks;
   return {.rounds = steps, .bytes = steps * bytes / chunks, .messages = 2 * steps};
 }

@@ -34,8 +34,8 @@ class DoubleTree {
   [[nodiscard]] static int depth(int size) { return ceil_log2(size) + (size > 2 && size % 2 == 0 ? 1 : 0); }
 
   /// The number of chunks of each half on the way from the root to all ranks, or back.
-  [[nodiscard]] static int chunks(int size, double bytes) {
-    return pipeline_chunks(std::max(depth(size) - 1, 0), bytes);
+  [[nodiscard]] static int chunks(int size, double bytes, double start) {
+    return pipeline_chunks(std::max(depth(size) - 1, 0), bytes, start);
   }
 
   /// The half of the data that a tree carries.

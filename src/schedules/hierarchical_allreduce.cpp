@@ -14,7 +14,7 @@ Generate sum_across(const Layout& l, const Problem& p, std::size_t count, double
 
 /// The chunks that pass through phases on a node and between nodes: more would cost their starts, of exchanges and
 /// messages both, and gain little.
-int phase_chunks(double bytes) { return std::min(pipeline_chunks(2, bytes), 32); }
+int phase_chunks(const Spread& s, double bytes) { return std::min(pipeline_chunks(2, bytes, s.starts.through), 32); }
 
 }  // namespace
 
@@ -65,7 +65,7 @@ LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {
 Schedule allreduce_hierarchical_pipeline(const Problem& p) {
   const Layout l(p);
   if (l.spread().most == 1) return allreduce_hierarchical_split(p);
-  const Chunks chunks({0, p.count}, phase_chunks(bytes_of(p)));
+  const Chunks chunks({0, p.count}, phase_chunks(l.spread(), bytes_of(p)));
   std::size_t shared = 0;
   for (int i = 0; i < chunks.number(); ++i) shared += Shares(l, p, chunks[i].count, true).own().count;
   Overlap overlap(shared);
@@ -90,7 +90,7 @@ Schedule allreduce_hierarchical_pipeline(const Problem& p) {
 
 LevelCost allreduce_hierarchical_pipeline_cost(const Spread& s, double bytes) {
   if (s.most == 1) return allreduce_hierarchical_split_cost(s, bytes);
-  const int chunks = phase_chunks(bytes);
+  const int chunks = phase_chunks(s, bytes);
   LevelCost cost = allreduce_hierarchical_split_cost(s, bytes / chunks);
   cost.on_node = {Shares::reduce_scatter_cost(s, bytes / chunks, true),
                   Shares::allgather_cost(s, bytes / chunks, true)};

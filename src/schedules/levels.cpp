@@ -16,8 +16,8 @@ Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, doub
 }
 PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
-  return {flat.cost(s.most, bytes),
-          senders_of(flat, s.most, bytes),
+  return {cost_of(flat, s.most, bytes, s.starts.on_node.start),
+          senders_of(flat, s.most, bytes, s.starts.on_node.start),
           goes_both_ways(flat),
           false,
           hidden_part(flat),
@@ -42,17 +42,18 @@ Generate flat_across(const Layout& l, const Problem& p, Operation operation, dou
 }
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.nodes, bytes, among(s.starts.across, senders), keep);
-  const Cost cost = flat.cost(s.nodes, bytes);
+  const Cost cost = cost_of(flat, s.nodes, bytes, s.starts.across.start);
   return {cost, senders, goes_both_ways(flat), false, hidden_part(flat), factors_of(flat, cost, s.starts.across),
           &flat};
 }
 
 namespace {
 
-/// Appends a flat algorithm of a group, which may cut its vector into chunks by their bytes.
-void append_flat(Composer& c, const Layout& l, Generate flat, Problem p, const RankList& group, const Slice& in,
-                 const Slice& out) {
+/// Appends a flat algorithm of a group, which may cut its vector into chunks by their bytes and the pace of its level.
+void append_flat(Composer& c, const Layout& l, const LevelPace& pace, Generate flat, Problem p, const RankList& group,
+                 const Slice& in, const Slice& out) {
   p.element_size = l.element_size();
+  p.starts.through = pace.start;
   c.append(flat(p), group, in, out);
 }
 
@@ -60,7 +61,8 @@ void append_flat(Composer& c, const Layout& l, Generate flat, Problem p, const R
 
 void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out,
              Start start) {
-  if (!l.shares_nodes() || l.node_size() == 1) return append_flat(c, l, phase.flat, p, l.members(), in, out);
+  if (!l.shares_nodes() || l.node_size() == 1)
+    return append_flat(c, l, l.spread().starts.on_node, phase.flat, p, l.members(), in, out);
   const auto list = [](std::span<const std::size_t> counts) { return std::vector(counts.begin(), counts.end()); };
   Exchange exchange{phase.operation,
                     p.root,
@@ -85,14 +87,16 @@ void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count
 void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                    const Slice& out) {
   if (!l.is_leader()) return;
-  append_flat(c, l, flat, problem_in_group(l.node(), l.leaders().size(), root_node, count), l.leaders(), in, out);
+  append_flat(c, l, l.spread().starts.across, flat, problem_in_group(l.node(), l.leaders().size(), root_node, count),
+              l.leaders(), in, out);
 }
 
 void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                  const Slice& out) {
   if (!l.has_peers()) return;
   const RankList peers = l.peers();
-  append_flat(c, l, flat, problem_in_group(l.node(), peers.size(), root_node, count), peers, in, out);
+  append_flat(c, l, l.spread().starts.across, flat, problem_in_group(l.node(), peers.size(), root_node, count), peers,
+              in, out);
 }
 
 namespace {

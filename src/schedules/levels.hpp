@@ -15,7 +15,7 @@ struct Phase {
   Generate flat;
 };
 
-/// The collective among this rank's node that suits `bytes`, which are as in Algorithm::cost, and its cost on the
+/// The collective among this rank's node that suits `bytes`, which are as in cost_of(), and its cost on the
 /// largest node.
 [[nodiscard]] Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, double bytes,
                                   KeepOrder keep = KeepOrder::no);
@@ -77,7 +77,7 @@ class Shares {
  private:
   const Layout* layout_;
   const Problem* problem_;
-  double bytes_;  ///< as Algorithm::cost takes them: as if all members of this node had a share
+  double bytes_;  ///< as cost_of() takes them: as if all members of this node had a share
   bool one_round_;
   CountLists lists_;
 };

@@ -45,7 +45,9 @@ class NodeTrees {
   [[nodiscard]] static int hops(const Spread& s) {
     return std::max(DoubleTree::depth(s.nodes) + depth_on_node(s) - 1, 0);
   }
-  [[nodiscard]] static int chunks(const Spread& s, double bytes) { return pipeline_chunks(hops(s), bytes); }
+  [[nodiscard]] static int chunks(const Spread& s, double bytes) {
+    return pipeline_chunks(hops(s), bytes, s.starts.through);
+  }
   /// The half of a chunk that a tree carries.
   [[nodiscard]] static Block half(const Block& chunk, int tree) { return Chunks(chunk, 2)[tree]; }
 

@@ -11,15 +11,15 @@ bool passes_all_on(Operation operation) { return operation == Operation::bcast |
 
 /// The cost in bytes.
 double weight(const Algorithm& algorithm, int size, double bytes, const LevelPace& pace) {
-  const Cost cost = algorithm.cost(size, bytes);
+  const Cost cost = cost_of(algorithm, size, bytes, pace.start);
   if (cost.rounds == 0) return 0;
   const Factors factors = factors_of(algorithm, cost, pace);
   const double several = goes_both_ways(algorithm) ? pace.several : pace.one_way;
   const double exchanged = std::min(partners_at_once(algorithm, cost), several);
   const double passed = passing_part(algorithm);
   const double rate = 1 / ((1 - passed) / exchanged + passed / std::max(exchanged, pace.passing));
-  const double moving =
-      std::max({1 / rate, senders_of(algorithm, size, bytes) / pace.shared, factors.bytes / std::max(several, rate)});
+  const double moving = std::max({1 / rate, senders_of(algorithm, size, bytes, pace.start) / pace.shared,
+                                  factors.bytes / std::max(several, rate)});
   const double last = cost.bytes / at_once(cost) * (1 - passed + passed / std::max(1.0, pace.passing));
   return cost.rounds * pace.start * factors.start +
          together(further(cost, pace.start, pace.message, goes_both_ways(algorithm)), cost.bytes * moving,
@@ -42,9 +42,9 @@ const Algorithm& flat_for(Operation operation, int size, double bytes, const Lev
   return *best;
 }
 
-double senders_of(const Algorithm& algorithm, int size, double bytes) {
+double senders_of(const Algorithm& algorithm, int size, double bytes, double start) {
   if (goes_both_ways(algorithm)) return size;
-  const double busiest = algorithm.cost(size, bytes).bytes;
+  const double busiest = cost_of(algorithm, size, bytes, start).bytes;
   return passes_all_on(algorithm.operation) && busiest > 0 ? std::max(1.0, (size - 1) * bytes / busiest) : 1;
 }
 

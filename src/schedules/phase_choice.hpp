@@ -7,14 +7,14 @@
 
 namespace tutti::schedules {
 
-/// The flat algorithm for a phase of a hierarchical one among `size` ranks, with `bytes` as in Algorithm::cost: the one
+/// The flat algorithm for a phase of a hierarchical one among `size` ranks, with `bytes` as in cost_of(): the one
 /// with the least rounds, messages and bytes at this pace. A function of facts that all ranks share, as a schedule and
 /// its cost both need it. keep: only one that keeps rank order.
 [[nodiscard]] const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace,
                                         KeepOrder keep = KeepOrder::no);
 
 /// The ranks, in the mean of its rounds, that send as much at once as the busiest one.
-[[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes);
+[[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes, double start);
 
 /// Fraction of a rank's work on messages that overlaps the bytes that move; see mostly_hidden. A root overlaps its
 /// sends. Receives at a root, or at a rank of a tree that reduces, overlap little or not, because they arrive together.

@@ -15,12 +15,11 @@ namespace tutti::schedules {
 [[nodiscard]] inline double bytes_of(const Problem& p) { return bytes_of(p, p.count); }
 
 /// The number of chunks into which a pipeline of `hops` hops beyond the first cuts its data. A round of k chunks costs
-/// a start s and bytes / k, so (hops + k) (s + bytes / k) is least at k = sqrt(hops * bytes / s). Here s is in bytes
-/// that could have moved meanwhile: 16 KiB, between the memory of one node and a network.
-[[nodiscard]] inline int pipeline_chunks(int hops, double bytes) {
-  constexpr double start = 16384;
+/// a start s and bytes / k, so (hops + k) (s + bytes / k) is least near k = sqrt(hops * bytes / s): at the k for which
+/// k (k - 1) <= hops * bytes / s < k (k + 1). Here s is in bytes that could have moved meanwhile (Starts::through).
+[[nodiscard]] inline int pipeline_chunks(int hops, double bytes, double start) {
   constexpr double most = 1024;
-  return static_cast<int>(std::clamp(std::sqrt(hops * bytes / start), 1.0, most));
+  return static_cast<int>(std::clamp(0.5 + std::sqrt(hops * bytes / start + 0.25), 1.0, most));
 }
 
 /// A part of a vector that passes through a pipeline in chunks.

@@ -51,11 +51,13 @@ struct LevelPace {
 /// requires.
 enum class KeepOrder : bool { no, yes };
 
-/// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases, and among which ones.
-/// Equal on all ranks.
+/// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases, and among which ones;
+/// and how pipelines do when they choose the number of their chunks. Equal on all ranks.
 struct Starts {
   LevelPace on_node{4096, 1024, 1, 16};
   LevelPace across{16384, 4096, 1, 1};
+  /// The start of a round in bytes that pass through all levels at hand meanwhile: see pipeline_chunks().
+  double through = 16384;
   KeepOrder order = KeepOrder::yes;
 };
 

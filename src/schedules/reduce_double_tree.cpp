@@ -9,7 +9,7 @@ Schedule reduce_double_tree(const Problem& p) {
   if (p.size == 1) b.copy(input(0, p.count), output(0, p.count));
   const DoubleTree trees(p, p.root);
   const int depth = DoubleTree::depth(p.size);
-  const int chunks = DoubleTree::chunks(p.size, bytes_of(p));
+  const int chunks = DoubleTree::chunks(p.size, bytes_of(p), p.starts.through);
   const std::size_t slot = DoubleTree::half(p, 0, chunks)[0].count;
   for (int step = 0; step < depth - 1 + chunks; ++step) {
     for (int tree = 0; tree < 2; ++tree) {
@@ -34,9 +34,9 @@ Schedule reduce_double_tree(const Problem& p) {
   return b.finish(6 * slot, true);
 }
 
-Cost reduce_double_tree_cost(int size, double bytes) {
+Cost reduce_double_tree_cost(int size, double bytes, double start) {
   if (size == 1) return {.copied_bytes = bytes};
-  const int chunks = DoubleTree::chunks(size, bytes);
+  const int chunks = DoubleTree::chunks(size, bytes, start);
   const double steps = DoubleTree::depth(size) - 1 + chunks;
   return {.rounds = steps,
           .bytes = steps * bytes / chunks,

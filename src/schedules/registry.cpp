@@ -18,6 +18,13 @@ constexpr Algorithm make(Operation operation, std::string_view name, Schedule (*
   return keeping(keeps, {operation, name, generate, cost});
 }
 
+constexpr Algorithm make(Operation operation, std::string_view name, Schedule (*generate)(const Problem&),
+                         Cost (*chunked_cost)(int, double, double), Keeps keeps = Keeps::nothing) {
+  Algorithm algorithm = keeping(keeps, {operation, name, generate, nullptr});
+  algorithm.chunked_cost = chunked_cost;
+  return algorithm;
+}
+
 constexpr Algorithm only_for(bool (*fits)(int size), Algorithm algorithm) {
   algorithm.fits = fits;
   return algorithm;

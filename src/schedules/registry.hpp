@@ -96,7 +96,8 @@ struct Algorithm {
   std::string_view name;  ///< "ring"
   Schedule (*generate)(const Problem& problem);
   /// `bytes`: the whole vector (bcast, reduce, allreduce, scan), or all blocks together (the others).
-  Cost (*cost)(int size, double bytes);
+  /// One that cuts its data into chunks has `chunked_cost` instead, by the start of a round (Starts::through).
+  Cost (*whole_cost)(int size, double bytes);
   /// Keeps rank order, so that it suits operations that do not commute; a hierarchical one where Starts::order asks.
   bool ordered = false;
   /// Combines all contributions to an element in one local step in rank order with one rounding, so that it suits 16-
@@ -113,11 +114,18 @@ struct Algorithm {
   Distances distances = Distances::doubling;
   /// The ranks of each node tell one another their counts before the schedule is made (Problem::told).
   bool tells_counts = false;
-  /// The cost of a hierarchical algorithm; `cost` is then its cost with all ranks on one node.
+  /// The cost of a hierarchical algorithm; `whole_cost` is then its cost with all ranks on one node.
   LevelCost (*level_cost)(const Spread& spread, double bytes) = nullptr;
+  Cost (*chunked_cost)(int size, double bytes, double start) = nullptr;
   /// Whether it works for that many ranks; nullptr: it works for any number. Do not generate or price it otherwise.
   bool (*fits)(int size) = nullptr;
 };
+
+/// The cost of a flat algorithm; of a hierarchical one with all ranks on one node.
+[[nodiscard]] inline Cost cost_of(const Algorithm& algorithm, int size, double bytes, double start = Starts{}.through) {
+  return algorithm.chunked_cost != nullptr ? algorithm.chunked_cost(size, bytes, start)
+                                           : algorithm.whole_cost(size, bytes);
+}
 
 /// Whether an algorithm works for that many ranks.
 [[nodiscard]] inline bool fits(const Algorithm& algorithm, int size) {

@@ -60,8 +60,9 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
 
 void answer(const char* links, int nodes, int per_node, int ranks, std::size_t calls) {
   const Surroundings machine = given(links, nodes, per_node, ranks);
-  const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes);
-  std::cout << "starts";
+  const schedules::Starts starts =
+      starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes, per_node);
+  std::cout << "starts " << starts.through;
   for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
     std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared << ' '
               << pace.one_way << ' ' << pace.passing;

@@ -32,7 +32,7 @@ Candidate named_after(const Algorithm& algorithm) {
 Carrier carrier_of(const Algorithm& algorithm, const Machine& machine) {
   const Carrier by_itself = machine.progress_hook ? Carrier::hook : Carrier::ranks;
   if (!sends_from_the_start(machine)) return by_itself;
-  return algorithm.cost(machine.size, 1.0).rounds > 1 ? by_itself : Carrier::host_mpi;
+  return cost_of(algorithm, machine.size, 1.0).rounds > 1 ? by_itself : Carrier::host_mpi;
 }
 
 /// The reason why a schedule is not chosen for a call that must go on while a rank is inside the host MPI, whatever was
@@ -90,7 +90,7 @@ void add_on_device(Candidates& all, const Algorithm& algorithm) {
   if (std::string why = why_not_on_device(algorithm, all); !why.empty()) {
     c.forbid(std::move(why));
   } else {
-    const double rounds = algorithm.cost(all.machine().size, 1.0).rounds;
+    const double rounds = cost_of(algorithm, all.machine().size, 1.0).rounds;
     c.seconds = all.predicted(algorithm) + device_costs.launch_seconds * (1 + 2 * rounds);
     c.advise_against(why_too_many_ranks(algorithm, all.machine().size));
     if (c.can_be_chosen() && !all.machine().cuda_aware)

@@ -118,7 +118,8 @@ double seconds_of(const Algorithm& algorithm, const Candidates& all) {
   const Machine& machine = all.machine();
   const double bytes = bytes_of_call(all.signature(), machine.size);
   if (!algorithm.hierarchical)
-    return device_costs.launch_seconds + seconds_of(algorithm.cost(machine.size, bytes), rate(machine));
+    return device_costs.launch_seconds +
+           seconds_of(cost_of(algorithm, machine.size, bytes, all.wiring().spread.starts.through), rate(machine));
   const schedules::LevelCost cost = algorithm.level_cost(all.wiring().spread, bytes);
   double seconds = device_costs.launch_seconds + seconds_of(cost.across.cost, device_costs.network_rate);
   for (const schedules::PhaseCost& phase : cost.on_node) seconds += seconds_of(phase.cost, device_costs.fabric_rate);

@@ -3,7 +3,7 @@
 //
 //   tutti_scale links PER_NODE     measures the links of the cluster as `tutti tune --links` does
 //   tutti_scale fabric PER_NODE    the same of all nodes at once
-//   tutti_scale CALLS PER_NODE NODE... ACROSS... [data]    times each call of the file CALLS
+//   tutti_scale CALLS PER_NODE THROUGH NODE... ACROSS... [data]    times each call of the file CALLS
 //
 // NODE and ACROSS are the numbers of a schedules::LevelPace, on a node and between nodes.
 // Without `data` it is a replay: messages have sizes and no content. With it, results are compared with those of the
@@ -188,18 +188,19 @@ schedules::LevelPace pace_of(char** words) {
 
 int main(int argc, char** argv) {
   const bool measures = argc == 3;
-  const int words = 3 + 2 * tutti::scale::pace_words;
+  const int words = 4 + 2 * tutti::scale::pace_words;
   if (!measures && argc < words) {
-    std::fprintf(stderr,
-                 "usage: tutti_scale links|fabric PER_NODE, or tutti_scale CALLS PER_NODE NODE... ACROSS... [data]\n");
+    std::fprintf(
+        stderr,
+        "usage: tutti_scale links|fabric PER_NODE, or tutti_scale CALLS PER_NODE THROUGH NODE... ACROSS... [data]\n");
     return 2;
   }
   try {
     MPI_Init(&argc, &argv);
     tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > words};
     if (!measures)
-      arguments.starts = {tutti::scale::pace_of(argv + 3), tutti::scale::pace_of(argv + 3 + tutti::scale::pace_words),
-                          tutti::schedules::KeepOrder::no};
+      arguments.starts = {tutti::scale::pace_of(argv + 4), tutti::scale::pace_of(argv + 4 + tutti::scale::pace_words),
+                          std::atof(argv[3]), tutti::schedules::KeepOrder::no};
     tutti::scale::run(arguments);
     MPI_Finalize();
   } catch (const std::exception& error) {

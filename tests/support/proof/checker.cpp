@@ -142,7 +142,7 @@ Report check_cost(const Algorithm& algorithm, const World& world) {
     const auto unit = static_cast<double>(world.element_size());
     for (double* bytes : {&report.measured.bytes, &report.measured.reduced_bytes, &report.measured.copied_bytes})
       *bytes *= unit;
-    const Cost formula = algorithm.cost(world.size(), world.bytes());
+    const Cost formula = cost_of(algorithm, world.size(), world.bytes());
     report.problem = differences(report.measured, formula);
   } catch (const Fault& fault) {
     report.problem = fmt::format(": {}", fault.what());

@@ -38,7 +38,7 @@ enum class Memory { separate, in_place };
 /// Generates the schedules and checks them in separate memory and in place. `measured` is of the former.
 [[nodiscard]] Report check(const Algorithm& algorithm, const World& world);
 
-/// Whether Algorithm::cost is what the schedules cost: see critical_path(), whose figures are `measured`, in bytes. The
+/// Whether cost_of() is what the schedules cost: see critical_path(), whose figures are `measured`, in bytes. The
 /// blocks must divide evenly for the formulas to be exact.
 [[nodiscard]] Report check_cost(const Algorithm& algorithm, const World& world);
 

@@ -41,8 +41,13 @@ World& World::join_blocks_up_to(std::size_t bytes) {
   return *this;
 }
 
+World& World::set_start(double bytes) {
+  starts_.through = bytes;
+  return *this;
+}
+
 World& World::let_order_go() {
-  order_ = KeepOrder::no;
+  starts_.order = KeepOrder::no;
   return *this;
 }
 
@@ -109,7 +114,7 @@ Problem World::problem(int rank) const {
   p.node_of = &node_map_;
   p.shares_nodes = shares_nodes_;
   p.joined_bytes = joined_bytes_;
-  p.starts.order = order_;
+  p.starts = starts_;
   if (const auto told = told_.find(node(rank)); told != told_.end()) p.told = told->second;
   if (!has_counts(operation_)) return p;
   p.count = 0;

@@ -41,6 +41,8 @@ class World {
   World& make_regular();
   /// As Problem::joined_bytes.
   World& join_blocks_up_to(std::size_t bytes);
+  /// As Starts::through.
+  World& set_start(double bytes);
   /// For an operation that commutes: phases need not keep rank order.
   World& let_order_go();
 
@@ -49,7 +51,7 @@ class World {
   [[nodiscard]] int root() const { return root_; }
   [[nodiscard]] std::size_t element_size() const { return element_size_; }
   [[nodiscard]] const std::vector<int>& node_of() const { return node_of_; }
-  /// As Algorithm::cost takes them. Of the v-forms, those that a regular call of that count has.
+  /// As cost_of() takes them. Of the v-forms, those that a regular call of that count has.
   [[nodiscard]] double bytes() const;
   [[nodiscard]] Problem problem(int rank) const;
   [[nodiscard]] std::vector<Schedule> schedules(const Algorithm& algorithm) const;
@@ -84,7 +86,7 @@ class World {
   bool is_regular_ = false;
   bool shares_nodes_ = false;
   std::size_t joined_bytes_ = Problem{}.joined_bytes;
-  KeepOrder order_ = KeepOrder::yes;
+  Starts starts_{};
   std::vector<int> node_of_;
   NodeMap node_map_;
   /// One for all ranks where they have the same.

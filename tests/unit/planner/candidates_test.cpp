@@ -88,7 +88,7 @@ TEST(Candidates, WhatMustGoOnAloneHasNoRoundsThatWaitForARank) {
         for (const std::size_t count : {1, 10'000, 10'000'000})
           for (const Candidate& c : candidates(signature(operation, count, kind), one_node(size))) {
             if (!c.excluded.empty() || c.algorithm == nullptr) continue;
-            EXPECT_LE(c.algorithm->cost(size, 1.0).rounds, 1) << c.name << " for " << size << " ranks, " << count;
+            EXPECT_LE(cost_of(*c.algorithm, size, 1.0).rounds, 1) << c.name << " for " << size << " ranks, " << count;
           }
 }
 

@@ -175,7 +175,8 @@ TEST(CostModel, LongMessagesStartAtTheirOwnPaceButSaveNothingWhereTheyArePassedO
       const double before = seconds();
       network.eager = 4096;
       network.long_latency = 10 * network.latency;
-      const double rounds = bytes > 4096 ? algorithm->cost(16, static_cast<double>(4 * bytes)).rounds : 0;
+      const double all = 4 * static_cast<double>(bytes);
+      const double rounds = bytes > 4096 ? cost_of(*algorithm, 16, all, w.spread.starts.through).rounds : 0;
       EXPECT_NEAR(seconds(), before + rounds * 9 * network.latency, 1e-3 * before) << name << bytes;
       network.long_latency = network.latency / 2;
       const bool saves = std::string_view(name) == "rabenseifner";
@@ -216,7 +217,7 @@ TEST(CostModel, ARingsMessagesAreAsLongOnNodesOfSeveralRanks) {
   const double before = predict(*ring, s, w, links);
   network.long_latency = 1000 * network.latency;
   network.eager = 1024;
-  const double copies = 2 * ring->cost(128, 4 * 128 * 256).bytes / network.copying_rate;
+  const double copies = 2 * cost_of(*ring, 128, 4 * 128 * 256).bytes / network.copying_rate;
   EXPECT_NEAR(predict(*ring, s, w, links), before + copies, 1e-3 * before);
   links[w.on_node].long_latency = links[w.on_node].latency;
   links[w.on_node].eager = 1024;
@@ -355,7 +356,7 @@ TEST(CostModel, StartsAreRounded) {
       .latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9, .passing_rate = 18e9};
   links[LinkLevel::node] = {
       .latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9, .one_way_rate = 121e9};
-  const schedules::Starts starts = starts_of(links, LinkLevel::node, 4);
+  const schedules::Starts starts = starts_of(links, LinkLevel::node, 4, 1);
   EXPECT_EQ(starts.across.start, 10240);
   EXPECT_EQ(starts.across.message, 3072);
   EXPECT_EQ(starts.across.several, 2);
@@ -367,11 +368,11 @@ TEST(CostModel, StartsAreRounded) {
   EXPECT_EQ(starts.across.passing, 1.5);
   EXPECT_EQ(starts.on_node.passing, 1);
   links[LinkLevel::network].latency *= 1.01;
-  EXPECT_EQ(starts_of(links, LinkLevel::node, 4).across.start, 10240);
+  EXPECT_EQ(starts_of(links, LinkLevel::node, 4, 1).across.start, 10240);
   links.fabric.at = {{{0.79e-6, 10.1e9}, {1e-6, 4.95e9}}};
   const auto doubling = static_cast<std::size_t>(schedules::Flow::doubling);
-  EXPECT_EQ(starts_of(links, LinkLevel::node, 4).across.factors[doubling], (schedules::Factors{0.875, 1.5}));
-  EXPECT_EQ(starts_of(links, LinkLevel::node, 4).on_node.factors[doubling], schedules::Factors{});
+  EXPECT_EQ(starts_of(links, LinkLevel::node, 4, 1).across.factors[doubling], (schedules::Factors{0.875, 1.5}));
+  EXPECT_EQ(starts_of(links, LinkLevel::node, 4, 1).on_node.factors[doubling], schedules::Factors{});
 }
 
 TEST(CostModel, LinksOfOnesOwn) {

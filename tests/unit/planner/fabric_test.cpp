@@ -202,12 +202,12 @@ TEST(Fabric, RadixOfAnAlltoallRisesWithItsBlocks) {
 
 TEST(Fabric, PiecesForOneRankDoNotMoveFaster) {
   const auto* way = schedules::find_algorithm(Operation::allgather, "sparbit");
-  const schedules::Cost cost = way->cost(64, 1 << 20);
+  const schedules::Cost cost = cost_of(*way, 64, 1 << 20);
   EXPECT_GT(schedules::at_once(cost), 10);
   EXPECT_EQ(schedules::partners_at_once(*way, cost), 1);
   const auto* circulant = schedules::find_algorithm(Operation::allgather, "circulant");
-  EXPECT_GT(schedules::at_once(circulant->cost(64, 1 << 20)), 1.5);
-  EXPECT_EQ(schedules::partners_at_once(*circulant, circulant->cost(64, 1 << 20)), 1);
+  EXPECT_GT(schedules::at_once(cost_of(*circulant, 64, 1 << 20)), 1.5);
+  EXPECT_EQ(schedules::partners_at_once(*circulant, cost_of(*circulant, 64, 1 << 20)), 1);
   schedules::LevelPace pace;
   pace.factors[static_cast<std::size_t>(Flow::shrinking)].bytes = 3;
   EXPECT_DOUBLE_EQ(factors_of(*way, cost, pace).bytes, 3);
@@ -263,7 +263,7 @@ TEST(Fabric, SeveralMessagesAtOnceTakeSeveralWaysWhereTheNetworkHasThem) {
   schedules::LevelPace pace;
   pace.factors[static_cast<std::size_t>(Flow::doubling)].bytes = 3;
   const auto* way = schedules::find_algorithm(Operation::allreduce, "recursive_multiplying");
-  const schedules::Cost cost = way->cost(64, 4096);
+  const schedules::Cost cost = cost_of(*way, 64, 4096);
   EXPECT_EQ(schedules::at_once(cost), 3);
   EXPECT_DOUBLE_EQ(factors_of(*way, cost, pace).bytes, 1);
   pace.factors[static_cast<std::size_t>(Flow::everywhere)].bytes = 2;
@@ -274,7 +274,7 @@ TEST(Fabric, ABroadcastThatScattersIsOutOfStep) {
   schedules::LevelPace pace{10'000, 0};
   pace.factors[static_cast<std::size_t>(Flow::growing)].bytes = 3;
   const auto* way = schedules::find_algorithm(Operation::bcast, "scatter_doubling");
-  const auto factor = [&](double bytes) { return factors_of(*way, way->cost(64, bytes), pace).bytes; };
+  const auto factor = [&](double bytes) { return factors_of(*way, cost_of(*way, 64, bytes), pace).bytes; };
   EXPECT_DOUBLE_EQ(factor(1 << 10), 1);
   EXPECT_NEAR(factor(1e9), 2, 0.01);
 }

@@ -43,9 +43,9 @@ TEST(Planner, BandwidthAlgorithmsForLongVectorsOnly) {
   const auto small = make_plan(signature(Operation::allreduce, 1), machine(0, 16));
   const auto large = make_plan(signature(Operation::allreduce, 10'000'000), machine(0, 16));
   const double bytes = 4e7;
-  EXPECT_LE(small->algorithm->cost(16, 4).rounds, 4);
-  EXPECT_GT(small->algorithm->cost(16, bytes).bytes, large->algorithm->cost(16, bytes).bytes);
-  EXPECT_LE(large->algorithm->cost(16, bytes).bytes, 2.0 * bytes);
+  EXPECT_LE(cost_of(*small->algorithm, 16, 4).rounds, 4);
+  EXPECT_GT(cost_of(*small->algorithm, 16, bytes).bytes, cost_of(*large->algorithm, 16, bytes).bytes);
+  EXPECT_LE(cost_of(*large->algorithm, 16, bytes).bytes, 2.0 * bytes);
   EXPECT_NE(small->algorithm, large->algorithm);
 }
 

@@ -48,13 +48,13 @@ inline bool has_blocks(Operation operation) {
 
 /// Whether rounds and messages grow with the logarithm of the ranks: all others have at least one for each rank.
 inline bool is_logarithmic(const Algorithm& algorithm) {
-  const Cost cost = algorithm.cost(1024, 0);
+  const Cost cost = cost_of(algorithm, 1024, 0);
   return cost.rounds < 64 && cost.messages < 64;
 }
 
 /// Whether it cuts its data into chunks, the more the longer it is.
 inline bool is_pipelined(const Algorithm& algorithm) {
-  return algorithm.cost(1024, 0).rounds < algorithm.cost(1024, 1e9).rounds;
+  return cost_of(algorithm, 1024, 0).rounds < cost_of(algorithm, 1024, 1e9).rounds;
 }
 
 /// The sizes above 130 that a proof covers.

@@ -29,7 +29,7 @@ Algorithm exchange() {
   return {.operation = operation,
           .name = "exchange",
           .generate = by_exchange<operation>,
-          .cost = nullptr,
+          .whole_cost = nullptr,
           .ordered = true,
           .single_combine = true};
 }

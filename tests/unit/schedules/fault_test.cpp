@@ -249,7 +249,7 @@ TEST_F(Planted, ReceivesThatCrossOnOneWay) {
 
 template <double Cost::*Figure>
 Cost one_more(int size, double bytes) {
-  Cost cost = find_algorithm(Operation::allreduce, "ring")->cost(size, bytes);
+  Cost cost = cost_of(*find_algorithm(Operation::allreduce, "ring"), size, bytes);
   cost.*Figure += 1;
   return cost;
 }
@@ -259,7 +259,7 @@ TEST(PlantedCost, EveryWrongFigureIsFound) {
   const World world(Operation::allreduce, 4, 0, 16);
   ASSERT_TRUE(check_cost(ring, world).ok);
   const auto fault = [&](Cost (*cost)(int, double)) {
-    ring.cost = cost;
+    ring.whole_cost = cost;
     const Report report = check_cost(ring, world);
     EXPECT_FALSE(report.ok);
     return report.problem;
@@ -273,7 +273,7 @@ TEST(PlantedCost, EveryWrongFigureIsFound) {
 
 TEST(PlantedCost, FormulaOfAnotherAlgorithm) {
   Algorithm linear = *find_algorithm(Operation::bcast, "linear");
-  linear.cost = find_algorithm(Operation::bcast, "binomial")->cost;
+  linear.whole_cost = find_algorithm(Operation::bcast, "binomial")->whole_cost;
   EXPECT_THAT(check_cost(linear, World(Operation::bcast, 8, 0, 16)).problem, HasSubstr("rounds 1, the formula says 3"));
 }
 

@@ -16,9 +16,9 @@ TEST(PhaseChoice, TakesFewRoundsForShortAndFewBytesForLongVectors) {
   for (const int size : {4, 8, 64, 1024}) {
     const Algorithm& for_short = flat_for(Operation::allreduce, size, 8, pace);
     const Algorithm& for_long = flat_for(Operation::allreduce, size, 1e9, pace);
-    EXPECT_LE(for_short.cost(size, 8).rounds, std::floor(std::log2(size))) << size;
-    EXPECT_LE(for_long.cost(size, 1e9).bytes, 2.01e9) << size << ' ' << for_long.name;
-    EXPECT_GE(for_short.cost(size, 1e9).bytes, 1.5 * for_long.cost(size, 1e9).bytes) << size;
+    EXPECT_LE(cost_of(for_short, size, 8).rounds, std::floor(std::log2(size))) << size;
+    EXPECT_LE(cost_of(for_long, size, 1e9).bytes, 2.01e9) << size << ' ' << for_long.name;
+    EXPECT_GE(cost_of(for_short, size, 1e9).bytes, 1.5 * cost_of(for_long, size, 1e9).bytes) << size;
   }
 }
 
@@ -26,7 +26,7 @@ TEST(PhaseChoice, DearStartsMakeRoundsDear) {
   const double bytes = 1 << 18;
   const Algorithm& cheap = flat_for(Operation::bcast, 64, bytes, {256, 64});
   const Algorithm& dear = flat_for(Operation::bcast, 64, bytes, {1 << 20, 1 << 18});
-  EXPECT_LT(dear.cost(64, bytes).rounds, cheap.cost(64, bytes).rounds);
+  EXPECT_LT(cost_of(dear, 64, bytes).rounds, cost_of(cheap, 64, bytes).rounds);
 }
 
 TEST(PhaseChoice, ARankThatMovesManyMessagesAtOnceTakesFewRounds) {
@@ -59,7 +59,7 @@ TEST(PhaseChoice, ASharedLinkMakesBytesDear) {
   LevelPace of_sixteen{10240, 3072, 1.0 / 16};
   of_sixteen.passing = 1.0 / 16;
   const Algorithm& shared = flat_for(Operation::allreduce, 16, bytes, of_sixteen);
-  EXPECT_LT(shared.cost(16, bytes).bytes, alone.cost(16, bytes).bytes);
+  EXPECT_LT(cost_of(shared, 16, bytes).bytes, cost_of(alone, 16, bytes).bytes);
 }
 
 TEST(PhaseChoice, KeepsOrderWhereAsked) {

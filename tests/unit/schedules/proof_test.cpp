@@ -49,7 +49,7 @@ TEST_P(Proof, From21To130Ranks) {
 TEST_P(Proof, ManyRanks) {
   for (const int size : large_sizes(GetParam())) {
     // A vector that is not cut into blocks needs few elements.
-    const bool is_whole = GetParam().cost(size, 1).bytes > 3 || is_logarithmic(GetParam());
+    const bool is_whole = cost_of(GetParam(), size, 1).bytes > 3 || is_logarithmic(GetParam());
     const std::size_t vector = is_whole ? 37 : static_cast<std::size_t>(size);
     prove(size, {1}, {has_blocks(GetParam().operation) ? 1 : vector});
   }
