@@ -134,11 +134,11 @@ class TUTTI_EXPORT CheckpointReader {
 TUTTI_EXPORT void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder,
                                   const std::function<void(CheckpointPart&)>& add, SaveKind kind = SaveKind::full);
 
-/// A save that goes on beside training. On each rank a thread, which calls neither MPI nor Tutti, writes the part; the
-/// bytes are those that save_checkpoint() would have written at the start. Where a rank has no second core, the thread
-/// rests most of the time, until wait(). Memory: a copy of what `add` passed as memory, and for an EmbeddingCollection
-/// the rows that change before they are written (EmbeddingCollection::add_to). Counterpart: async_save of
-/// torch.distributed.checkpoint.
+/// A save that goes on beside training. On each rank a thread, which calls neither MPI nor Tutti, writes the part, and
+/// that of rank 0 commits all; the bytes are those that save_checkpoint() would have written at the start. Where a rank
+/// has no second core, the thread rests most of the time, until wait(). Memory: a copy of what `add` passed as memory,
+/// and for an EmbeddingCollection the rows that change before they are written (EmbeddingCollection::add_to).
+/// Counterpart: async_save of torch.distributed.checkpoint.
 class TUTTI_EXPORT CheckpointSave {
  public:
   /// No save: test() is true.
@@ -149,17 +149,17 @@ class TUTTI_EXPORT CheckpointSave {
   CheckpointSave(const Communicator& comm, const std::filesystem::path& folder,
                  const std::function<void(CheckpointPart&)>& add, SaveKind kind = SaveKind::full);
   /// Local. Gives up a save that has not ended: waits until the thread has written its piece, or flushed its file. The
-  /// checkpoint that the folder had stays valid.
+  /// checkpoint that the folder had stays valid, unless the new one is being committed.
   ~CheckpointSave();
   CheckpointSave(CheckpointSave&&) noexcept;
   CheckpointSave& operator=(CheckpointSave&&) noexcept;
 
-  /// Whether the save has ended on all ranks; commits it then. Collective over the communicator, also where there are
-  /// other collectives between two calls, and equal on all ranks. Nonblocking, except for the call that returns true:
-  /// each call learns how far the ranks were at the last one. Errors, from this call or wait(): as save_checkpoint();
-  /// the save has ended then.
+  /// Whether the save has been written by all ranks and committed. Collective over the communicator, also where there
+  /// are other collectives between two calls, and equal on all ranks. Nonblocking, except for the few short collectives
+  /// of the call that returns true: each call learns how far the ranks were at the last one. Errors, from this call or
+  /// wait(): as save_checkpoint(); the save has ended then.
   bool test();
-  /// Waits for the end of the save, and commits it. Collective over the communicator, blocking.
+  /// Waits for the end of the save. Collective over the communicator, blocking.
   void wait();
 
  private:

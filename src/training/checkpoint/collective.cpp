@@ -27,10 +27,11 @@ using training::agreed_failure;
 using training::all_or_none;
 using training::failure_of;
 
-// How far a rank is with its part. The least of all ranks is how far the save is.
+// How far a rank is. The least of all ranks is how far the save is.
 constexpr std::int32_t failed = -1;
 constexpr std::int32_t writing = 0;
-constexpr std::int32_t written = 1;
+constexpr std::int32_t written = 1;    // its part
+constexpr std::int32_t committed = 2;  // rank 0, and others as soon as all have written
 
 // Ranks wait for each other in each step, so that the times which the threads take from their cores add up.
 constexpr double rest_per_work = 24;
@@ -78,32 +79,34 @@ FilledPart filled_part(const Communicator& comm, const std::filesystem::path& fo
   return filled;
 }
 
-/// Commits the part of every rank, where `write` has written it on all.
-template <typename Write>
-void commit_all(const Communicator& comm, const std::filesystem::path& folder, const FilledPart& filled,
-                const Write& write) {
-  if (const auto failure = agreed_failure(comm, write)) {
-    filled.part.discard();  // not after other errors, where another rank may commit it
-    throw *failure;
-  }
-  const auto& increment = filled.increment;
-  std::uint64_t identity = 0;
-  all_or_none(comm, [&] {
-    if (comm.rank() == 0) identity = detail::checkpoint::commit(folder, comm.size(), increment ? increment->base : 0);
-  });
-  if (!increment) return;
+/// Commits the parts of all ranks, by rank 0. Gives the identity of the new checkpoint.
+std::uint64_t commit(const Communicator& comm, const std::filesystem::path& folder, const FilledPart& filled) {
+  return detail::checkpoint::commit(folder, comm.size(), filled.increment ? filled.increment->base : 0);
+}
+
+/// The end of a save that rank 0 has committed.
+void end_save(const Communicator& comm, const FilledPart& filled, std::uint64_t identity) {
+  if (!filled.increment) return;
   bcast(comm, Buffer(&identity, 1), 0);
-  increment->end(identity);
+  filled.increment->end(identity);
 }
 
 }  // namespace
 
 void save_checkpoint(const Communicator& comm, const std::filesystem::path& folder, const Add& add, SaveKind kind) {
   const FilledPart filled = filled_part(comm, folder, add, kind);
-  commit_all(comm, folder, filled, [&] { filled.part.write(); });
+  if (const auto failure = agreed_failure(comm, [&] { filled.part.write(); })) {
+    filled.part.discard();  // not after other errors, where another rank may commit it
+    throw *failure;
+  }
+  std::uint64_t identity = 0;
+  all_or_none(comm, [&] {
+    if (comm.rank() == 0) identity = commit(comm, folder, filled);
+  });
+  end_save(comm, filled, identity);
 }
 
-/// The thread that writes a part, and what the ranks know of each other.
+/// The thread that writes a part and, on rank 0, commits all; and what the ranks know of each other.
 struct CheckpointSave::State {
   State(const Communicator& of, std::filesystem::path where, FilledPart what)
       : comm(detail::services::share(of)),
@@ -119,8 +122,10 @@ struct CheckpointSave::State {
   void rest_after_piece();
   void note(std::int32_t reached);
   [[nodiscard]] std::int32_t stage();
-  /// Until the thread is at its end, for a short while.
+  /// Until the thread has nothing to do, for a short while.
   void await_thread();
+  /// All ranks have written.
+  void begin_commit();
   void tell_thread(bool State::*wish);
 
   Communicator comm;
@@ -134,18 +139,20 @@ struct CheckpointSave::State {
   std::int32_t own = writing;
   bool hurries = false;
   bool gives_up = false;
-  double worked = 0;  ///< processor time of the thread up to its last rest
+  bool commits = false;  ///< on all ranks from the same test() on
+  double worked = 0;     ///< processor time of the thread up to its last rest
   std::thread thread{};
 
   std::shared_ptr<std::int32_t> agreed = std::make_shared<std::int32_t>(writing);  ///< the least of all ranks
   Request agreement{};
+  std::uint64_t identity = 0;  ///< of the checkpoint that rank 0 has committed
 };
 
 CheckpointSave::State::~State() {
   if (thread.joinable()) {
     tell_thread(&State::gives_up);
     thread.join();
-    filled.part.discard();
+    if (!commits) filled.part.discard();
   }
   if (agreement.pending()) detail::defer_free(agreed);
 }
@@ -184,6 +191,14 @@ void CheckpointSave::State::run() noexcept {
   try {
     failure = failure_of([this] { filled.part.write([this] { rest_after_piece(); }); });
     note(failure ? failed : written);
+    if (failure || comm.rank() != 0) return;
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [this] { return commits || gives_up; });
+      if (!commits) return;
+    }
+    failure = failure_of([this] { identity = commit(comm, folder, filled); });
+    note(failure ? failed : committed);
   } catch (const GivenUp&) {  // NOLINT(bugprone-empty-catch): nobody waits
   }
 }
@@ -191,7 +206,12 @@ void CheckpointSave::State::run() noexcept {
 void CheckpointSave::State::await_thread() {
   constexpr std::chrono::milliseconds between_looks(5);
   std::unique_lock lock(mutex);
-  changed.wait_for(lock, between_looks, [this] { return own != writing; });
+  changed.wait_for(lock, between_looks, [this] { return own != writing && !(own == written && commits); });
+}
+
+void CheckpointSave::State::begin_commit() {
+  tell_thread(&State::commits);
+  if (comm.rank() != 0) note(committed);
 }
 
 CheckpointSave::CheckpointSave() noexcept = default;
@@ -213,7 +233,8 @@ bool CheckpointSave::test() {
   if (!state_) return true;
   State& state = *state_;
   state.agreement.wait();
-  if (*state.agreed == writing) {
+  if (*state.agreed == written && !state.commits) state.begin_commit();
+  if (*state.agreed == writing || *state.agreed == written) {
     *state.agreed = state.stage();
     state.agreement = iallreduce(state.comm, state.agreed.get(), 1, min);
     return false;
@@ -221,9 +242,12 @@ bool CheckpointSave::test() {
   const auto ended = std::move(state_);
   ended->tell_thread(&State::gives_up);  // where another rank has failed
   ended->thread.join();
-  commit_all(ended->comm, ended->folder, ended->filled, [&] {
+  const auto failure = agreed_failure(ended->comm, [&] {
     if (ended->failure) throw *ended->failure;
   });
+  if (failure && !ended->commits) ended->filled.part.discard();
+  if (failure) throw *failure;
+  end_save(ended->comm, ended->filled, ended->identity);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collection saved under one plan goes on under another, on as many or on other numbers of ranks.
 #include <cmath>
+#include <thread>
 
 #include "embedding_saves.hpp"
 
@@ -147,15 +148,21 @@ TEST(EmbeddingCheckpoint, AFailureOfOneRankIsAnErrorOfAll) {
               });
             }),
             told);
-  // Rank 0 cannot commit where a part was written elsewhere.
-  const std::string error = error_of([&] {
-    save_checkpoint(world(), folder.path() / "new", [&](CheckpointPart& part) {
-      if (world().rank() == last) part = CheckpointPart(folder.path() / "elsewhere", last);
-      add(part, false);
-    });
-  });
-  EXPECT_TRUE(error.starts_with("rank 0: ") && error.find("part-1-" + std::to_string(last)) != std::string::npos)
-      << error;
+  // Rank 0 cannot commit where a part was written elsewhere, nor can its thread.
+  const auto add_elsewhere = [&](CheckpointPart& part) {
+    if (world().rank() == last) part = CheckpointPart(folder.path() / "elsewhere", last);
+    add(part, false);
+  };
+  const auto expect_no_part = [&](const std::string& error) {
+    EXPECT_TRUE(error.starts_with("rank 0: ") && error.find("part-1-" + std::to_string(last)) != std::string::npos)
+        << error;
+  };
+  expect_no_part(error_of([&] { save_checkpoint(world(), folder.path() / "new", add_elsewhere); }));
+  expect_no_part(error_of([&] { CheckpointSave(world(), folder.path() / "newer", add_elsewhere).wait(); }));
+  expect_no_part(error_of([&] {
+    CheckpointSave save(world(), folder.path() / "newest", add_elsewhere);
+    while (!save.test()) std::this_thread::yield();
+  }));
 }
 
 TEST_P(Checkpoints, ASaveBesideTrainingHasTheBytesOfItsStep) {
