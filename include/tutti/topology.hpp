@@ -26,6 +26,11 @@ struct Topology {
   std::vector<int> cores_per_node;      ///< processing units that the ranks of the node may use together, one per node
   std::vector<std::string> host_names;  ///< one per node
   bool oversubscribed = false;          ///< more ranks than processing units, on a node or on nodes of one kernel
+  /// The groups of the network that each node lies in, such as cabinets or switches: a list for each level, the largest
+  /// groups first, with the number of each node's group. Each group lies in one group of the level before it. Numbers
+  /// count groups in the order of their first nodes. Empty: unknown (docs/tuning.md).
+  std::vector<std::vector<int>> network_groups;
+  std::string network_source;  ///< what named them: "SLURM_TOPOLOGY_ADDR"; empty: nothing
 };
 
 /// Whether each rank has a second processing unit, for a thread beside it.

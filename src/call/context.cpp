@@ -148,6 +148,7 @@ Machine Context::machine() const {
   machine.costs = costs;
   machine.places = topology.places;
   machine.measured = measured.get();
+  machine.fabric = &fabric;
   for (const auto& state : states_)
     if (state) state->describe(machine);
   if (device) {

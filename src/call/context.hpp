@@ -163,6 +163,7 @@ struct Context {
   std::string costs_report{};                      ///< their origin
   std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any
   std::string measured_report{};                   ///< their origin, or the reason why there are none
+  Fabric fabric{};                                 ///< of them, in the order of the nodes
   std::shared_ptr<Commons> commons{};              ///< of these processes; null: their states share nothing
   Lot lot{};                                       ///< of the commons, until a state takes it
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory

@@ -14,6 +14,7 @@ using schedules::Factors;
 using schedules::Flow;
 
 constexpr auto rate = &Fabric::Distance::rate;
+constexpr auto latency = &Fabric::Group::latency;
 
 /// All distances against the best figures.
 class Relative {
@@ -21,8 +22,8 @@ class Relative {
   explicit Relative(const Fabric& fabric)
       : fabric_(fabric),
         measured_(distances_of(fabric)),
-        farthest_(std::ranges::max(fabric.at, {}, &Fabric::Distance::latency).latency),
-        best_(std::ranges::max(fabric.at, {}, rate).rate) {}
+        farthest_(farthest_latency(fabric)),
+        best_(best_rate(fabric)) {}
 
   [[nodiscard]] double start(std::size_t digit) const {
     return measured_ > 0 ? nearest_to(digit).latency / farthest_ : 1;
@@ -71,6 +72,17 @@ double mean(std::size_t rounds, double growth, const Value& value) {
 
 std::size_t distances_of(const Fabric& fabric) {
   return static_cast<std::size_t>(std::ranges::find(fabric.at, 0.0, rate) - fabric.at.begin());
+}
+
+bool is_measured_by_group(const Fabric& fabric) { return std::ranges::max(fabric.by_group, {}, latency).latency > 0; }
+
+double best_rate(const Fabric& fabric) {
+  return std::max(fabric.within_group, std::ranges::max(fabric.at, {}, rate).rate);
+}
+
+double farthest_latency(const Fabric& fabric) {
+  return std::max(std::ranges::max(fabric.at, {}, &Fabric::Distance::latency).latency,
+                  std::ranges::max(fabric.by_group, {}, latency).latency);
 }
 
 std::array<Factors, schedules::flows> factors_by_flow(const Fabric& fabric, int nodes) {

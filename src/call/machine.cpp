@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call/machine.hpp"
 
+#include "call/network_groups.hpp"
 #include "schedules/layout.hpp"
 
 namespace tutti::detail {
 
+Fabric fabric_of(const Measurements* measured, const Topology& topology) {
+  const Links* links = measured != nullptr ? measured->links() : nullptr;
+  return links != nullptr ? in_order(links->fabric, topology.network_groups) : Fabric{};
+}
+
 Links links_of(const Machine& machine) {
   const Links prior = links_of(machine.costs, machine.network);
   const Links* measured = machine.measured != nullptr ? machine.measured->links() : nullptr;
-  return measured != nullptr ? with_measured(prior, *measured) : prior;
+  Links links = measured != nullptr ? with_measured(prior, *measured) : prior;
+  if (machine.fabric != nullptr) links.fabric = *machine.fabric;
+  return links;
 }
 
 schedules::Starts starts_of(const Links& links, const Machine& machine, const Signature& signature) {
@@ -42,6 +50,7 @@ Machine one_node_of(const Machine& machine, int ranks) {
   node.mapped_copy = machine.node_memory.mapped_copy;
   node.places = {};
   node.measured = nullptr;
+  node.fabric = nullptr;
   return node;
 }
 

@@ -51,6 +51,7 @@ struct Machine {
   Network network{};                            ///< between nodes; the slowest of all ranks'
   std::span<const Place> places{};              ///< the place of each rank; empty: unknown
   const Measurements* measured = nullptr;       ///< on this machine, if there are any
+  const Fabric* fabric = nullptr;               ///< in the order of these nodes; null: as it was measured
   LinkLevel on_node = LinkLevel::cache;         ///< the greatest distance between two ranks of one node
   bool device_prepared = false;                 ///< the ranks have agreed on the following facts
   bool device_kernels = false;                  ///< reductions run on the device
@@ -77,6 +78,9 @@ struct Machine {
 /// A node with that many ranks of a machine of several, as good as the worst of them, for predictions alone: it has no
 /// table of measured times.
 [[nodiscard]] Machine one_node_of(const Machine& machine, int ranks);
+
+/// What was measured of the network, in the order of a job's nodes. Nothing without measurements.
+[[nodiscard]] Fabric fabric_of(const Measurements* measured, const Topology& topology);
 
 /// The links of a machine by level: measured, or else of its costs and its network's family.
 [[nodiscard]] Links links_of(const Machine& machine);

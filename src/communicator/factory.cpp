@@ -303,8 +303,7 @@ void use_kin(Context& context, const Kin& kin) {
   use_topology(context, kin.topology);
   context.costs = kin.costs;
   context.costs_report = kin.costs_report;
-  context.measured = kin.measured;
-  context.measured_report = kin.measured_report;
+  use_measured(context, kin.measured, kin.measured_report);
 }
 
 /// Plans of neighborhood collectives depend on the communicator's own topology.

@@ -29,8 +29,16 @@ void use_topology(Context& state, Topology topology) {
   state.on_node = level_on_node(state.topology);
 }
 
+void use_measured(Context& context, std::shared_ptr<const Measurements> measured, std::string report) {
+  context.measured = std::move(measured);
+  context.measured_report = std::move(report);
+  context.fabric = fabric_of(context.measured.get(), context.topology);
+}
+
 void load_measurements(Context& context) {
-  context.measured = tuning::load_table(context.point_to_point, context.topology, context.measured_report);
+  std::string report;
+  auto table = tuning::load_table(context.point_to_point, context.topology, report);
+  use_measured(context, std::move(table), std::move(report));
 }
 
 void create_states(Context& context) {

@@ -19,6 +19,8 @@ void use_private(Context& context, MPI_Comm comm);
 
 void use_topology(Context& context, Topology topology);
 
+/// Plans by these measurements, in the order of the topology's nodes. Local.
+void use_measured(Context& context, std::shared_ptr<const Measurements> measured, std::string report);
 /// Collective.
 void load_measurements(Context& context);
 

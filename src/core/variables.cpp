@@ -16,7 +16,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 33> all = {{
+constexpr std::array<Variable, 34> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible; exact: and adds without rounding"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -24,6 +24,7 @@ constexpr std::array<Variable, 33> all = {{
     {"TUTTI_ALGORITHM", "algorithms for calls that name none"},
     {"TUTTI_TUNING", "file of measurements, or off"},
     {"TUTTI_CALIBRATION", "off, file or now"},
+    {"TUTTI_NETWORK", "file of the network's groups of nodes, as Slurm's topology.conf, or off"},
     {"TUTTI_TRIALS", "0: repeated calls try no other way"},
     {"TUTTI_SHM", "0: ranks share no memory"},
     {"TUTTI_SINGLE_COPY", "0: no copies between two processes"},

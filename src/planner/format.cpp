@@ -142,6 +142,17 @@ double positive(double figure) {
   return figure;
 }
 
+void read_groups(const Json& json, Fabric& fabric) {
+  const Json& groups = member(json, "groups");
+  if (!groups.is_array() || groups.empty() || groups.size() > fabric.by_group.size())
+    refuse(fmt::format("member 'groups' is not a list of up to {}", fabric.by_group.size()));
+  std::ranges::transform(groups, fabric.by_group.begin(), [](const Json& group) -> Fabric::Group {
+    if (!group.is_object()) refuse("a group is not an object");
+    return {figure_of(group, "latency"), figure_of(group, "between"), figure_of(group, "leaving")};
+  });
+  fabric.within_group = figure_of(json, "within_group");
+}
+
 Fabric read_fabric(const Json& json) {
   if (!json.is_object()) refuse("member 'fabric' is not an object");
   const Json& distances = member(json, "distances");
@@ -153,6 +164,7 @@ Fabric read_fabric(const Json& json) {
     return {positive(figure_of(distance, "latency")), positive(figure_of(distance, "rate"))};
   });
   fabric.everywhere = positive(figure_of(json, "everywhere"));
+  if (json.contains("groups")) read_groups(json, fabric);
   return fabric;
 }
 
@@ -160,7 +172,12 @@ Json write_fabric(const Fabric& fabric) {
   Json distances = Json::array();
   for (const Fabric::Distance& distance : std::span(fabric.at).first(distances_of(fabric)))
     distances.push_back({{"latency", distance.latency}, {"rate", distance.rate}});
-  return {{"distances", std::move(distances)}, {"everywhere", fabric.everywhere}};
+  Json json = {{"distances", std::move(distances)}, {"everywhere", fabric.everywhere}};
+  if (!is_measured_by_group(fabric)) return json;
+  for (const Fabric::Group& group : fabric.by_group)
+    json["groups"].push_back({{"latency", group.latency}, {"between", group.between}, {"leaving", group.leaving}});
+  json["within_group"] = fabric.within_group;
+  return json;
 }
 
 Json write_links(const Links& links) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/mpi_call.hpp"
+#include "topology/network_groups.hpp"
 #include "topology/place.hpp"
 
 namespace tutti::detail {
@@ -14,6 +15,7 @@ namespace {
 struct Entry {
   std::int32_t leader = 0;  ///< lowest rank on the same node
   LocalPlace place{};
+  NetworkMarks network{};
 };
 
 /// The lowest rank that shares memory with this one according to MPI, which splits emulated nodes too.
@@ -37,7 +39,8 @@ std::vector<Entry> exchange(MPI_Comm comm) {
   int size = 1;
   MPI_Comm_size(comm, &size);
   static const LocalPlace place = local_place();
-  Entry mine{node_leader(comm), place};
+  static const NetworkMarks network = marks_of(network_paths());
+  Entry mine{node_leader(comm), place, network};
   std::vector<Entry> all(static_cast<std::size_t>(size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
@@ -60,6 +63,11 @@ void add(UnitUse& use, int ranks, const LocalPlace::Units& units) {
 /// Processing units of a node or machine; one where they are unknown.
 int count_units(const UnitUse& use) { return std::max(1, count_units(use.units)); }
 
+void use_groups(Topology& topology, NetworkGroups groups) {
+  topology.network_groups = std::move(groups.levels);
+  if (groups.source) topology.network_source = network_source_names[static_cast<std::size_t>(*groups.source)];
+}
+
 bool is_oversubscribed(const UnitUse& use) { return use.ranks > count_units(use); }
 
 }  // namespace
@@ -79,6 +87,7 @@ Topology discover_topology(MPI_Comm comm) {
   topology.nodes = 0;
   std::map<std::int32_t, int> node_of_leader;
   std::vector<UnitUse> uses;
+  std::vector<NetworkMarks> marks;
   for (const Entry& entry : entries) {
     const auto [found, is_new] = node_of_leader.try_emplace(entry.leader, topology.nodes);
     const int node = found->second;
@@ -87,6 +96,7 @@ Topology discover_topology(MPI_Comm comm) {
       topology.ranks_per_node.push_back(0);
       topology.host_names.emplace_back(entry.place.host.data());
       uses.push_back({looks_at_kernels ? entry.place.kernel : 0, 0, {}});
+      marks.push_back(entry.network);
     }
     const auto n = static_cast<std::size_t>(node);
     topology.places.push_back({node, topology.ranks_per_node[n]++, entry.place.numa, entry.place.l3, entry.place.core,
@@ -95,6 +105,7 @@ Topology discover_topology(MPI_Comm comm) {
   }
   for (const UnitUse& use : uses) topology.cores_per_node.push_back(count_units(use));
   topology.oversubscribed = is_oversubscribed(uses);
+  use_groups(topology, network_groups(marks));
   return topology;
 }
 
@@ -117,6 +128,7 @@ Topology restrict_topology(const Topology& whole, MPI_Comm parent, MPI_Comm chil
   // The part shares the cores of a machine with ranks outside it, so an oversubscribed one stays oversubscribed.
   part.oversubscribed = whole.oversubscribed;
   std::map<int, int> node_of;
+  std::vector<int> nodes;
   for (const int rank : parent_ranks) {
     Place place = whole.places[static_cast<std::size_t>(rank)];
     const auto old = static_cast<std::size_t>(place.node);
@@ -126,11 +138,14 @@ Topology restrict_topology(const Topology& whole, MPI_Comm parent, MPI_Comm chil
       part.ranks_per_node.push_back(0);
       part.cores_per_node.push_back(whole.cores_per_node[old]);
       part.host_names.push_back(whole.host_names[old]);
+      nodes.push_back(place.node);
     }
     place.node = found->second;
     place.local_rank = part.ranks_per_node[static_cast<std::size_t>(place.node)]++;
     part.places.push_back(place);
   }
+  part.network_groups = groups_of_part(whole.network_groups, nodes);
+  part.network_source = whole.network_source;
   return part;
 }
 

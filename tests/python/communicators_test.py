@@ -12,6 +12,8 @@ def test_world():
     assert tutti.version() == tutti.__version__ and tutti.version() in tutti.config_summary()
     topology = comm.topology
     assert len(topology.places) == size and sum(topology.ranks_per_node) == size
+    levels = topology.network_groups
+    assert all(len(groups) == topology.nodes for groups in levels) and bool(levels) == bool(topology.network_source)
 
 
 def test_split():

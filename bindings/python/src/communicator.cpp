@@ -93,6 +93,10 @@ void bind_topology(nb::module_& module) {
       .def_ro("ranks_per_node", &Topology::ranks_per_node)
       .def_ro("cores_per_node", &Topology::cores_per_node)
       .def_ro("host_names", &Topology::host_names, "One per node.")
+      .def_ro("network_groups", &Topology::network_groups,
+              "The groups of the network that each node lies in: a list for each level, the largest groups first, with "
+              "the number of each node's group. Empty if unknown.")
+      .def_ro("network_source", &Topology::network_source, "What named them; empty: nothing.")
       .def_ro("oversubscribed", &Topology::oversubscribed,
               "True if a node, or nodes that one kernel runs, have more ranks than processing units.");
   nb::class_<CallAlgorithm>(module, "CallAlgorithm", "One way to make a call.")

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <thread>
 #include <tutti/tutti.hpp>
@@ -245,6 +248,21 @@ TEST(Variables, TUTTI_ALGORITHM) {
   Request request = iallreduce(comm, x, sum);
   EXPECT_NE(request.execution()->name().find("ring"), std::string::npos) << request.execution()->name();
   request.wait();
+}
+
+// TUTTI_NETWORK=variables.conf
+TEST(Variables, TUTTI_NETWORK) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    std::ofstream(std::getenv("TUTTI_NETWORK")) << "SwitchName=one Nodes=" << host.data() << '\n';
+  }
+  meet();
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_EQ(comm.topology().network_source, "TUTTI_NETWORK");
+  EXPECT_EQ(comm.topology().network_groups, (std::vector<std::vector<int>>{{0}}));
 }
 
 // TUTTI_TUNING=/nowhere/table.json

@@ -85,6 +85,30 @@ TEST(TableFormat, AFabricMayBeMissing) {
   EXPECT_EQ(print(expected).find("fabric"), std::string::npos);
 }
 
+TEST(TableFormat, FiguresByGroupMayBeThere) {
+  std::vector<Section> expected = example();
+  expected[0].links->fabric.by_group = {{{1e-6, 0, 0}, {2e-6, 16e9, 0}, {3e-6, 16e9, 8e9}}};
+  expected[0].links->fabric.within_group = 9e9;
+  EXPECT_EQ(parse(print(expected)), expected);
+  EXPECT_EQ(print(example()).find("within_group"), std::string::npos);
+}
+
+TEST(TableFormat, RefusesFiguresByGroupThatAreNone) {
+  const auto groups_of = [](const Json& groups) {
+    return refusal(with([&](Json& document) {
+      document["tables"][0]["fabric"]["groups"] = groups;
+      document["tables"][0]["fabric"]["within_group"] = 9e9;
+    }));
+  };
+  const Json group = {{"latency", 1e-6}, {"between", 1e9}, {"leaving", 0}};
+  EXPECT_EQ(groups_of(Json(std::vector<Json>(5, group))), "");
+  for (const Json& groups :
+       {Json(3), Json::array(), Json(std::vector<int>{1}), Json(std::vector<Json>(6, group)),
+        Json({{{"latency", 1e-6}, {"between", 1e9}}}), Json({{{"latency", -1}, {"between", 1e9}, {"leaving", 0}}})})
+    EXPECT_NE(groups_of(groups), "") << groups;
+  EXPECT_NE(refusal(with([&](Json& document) { document["tables"][0]["fabric"]["groups"] = {group}; })), "");
+}
+
 TEST(TableFormat, RefusesAFabricThatIsNone) {
   const auto fabric_with = [](const std::function<void(Json&)>& change) {
     return refusal(with([&](Json& document) { change(document["tables"][0]["fabric"]); }));
