@@ -51,6 +51,7 @@ std::string machine_text(const Answer& answer) {
                         machine.cuda_aware ? "CUDA-aware MPI" : "MPI through pinned memory");
   text += fmt::format("  costs             {}: {}\n", where.costs_report, detail::tuning::text_of(where.costs));
   text += fmt::format("  links             {}\n", links_text(answer.call));
+  if (where.topology.nodes > 1) text += fmt::format("  network           {}\n", network_text(where.topology));
   return text + fmt::format("  measured table    {}\n", where.table_report.empty() ? "none" : where.table_report);
 }
 

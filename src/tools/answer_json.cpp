@@ -89,6 +89,7 @@ ordered_json machine_json(const Case& call) {
           {"costs", costs},
           {"costs_from", call.surroundings.costs_report},
           {"links", links_text(call)},
+          {"network", network_text(topology)},
           {"table", call.surroundings.table_report}};
 }
 

@@ -99,9 +99,10 @@ void show_answer(const Settings& settings) {
 
 /// An assumption about a job that is not this one has nothing to measure.
 void check_measurable(const Question& question) {
-  const bool imagines = question.ranks > 0 || question.nodes > 0 || question.cores > 0 || question.no_shm ||
-                        question.no_single_copy || question.progress_hook || question.no_progress_hook ||
-                        !question.nccl.empty() || question.cuda_aware || question.no_kernels;
+  const bool imagines = question.ranks > 0 || question.nodes > 0 || question.cores > 0 || !question.groups.empty() ||
+                        question.no_shm || question.no_single_copy || question.progress_hook ||
+                        question.no_progress_hook || !question.nccl.empty() || question.cuda_aware ||
+                        question.no_kernels;
   if (imagines)
     throw UsageError(
         "explain: --measure makes the call in this job, and assumes nothing: omit --ranks and all assumptions, and "
@@ -149,6 +150,8 @@ void add_machine(CLI::App& app, Question& question) {
   add_number(app, "--ranks", question.ranks, {1, most_ranks},
              "assume this number of ranks (default: the ranks of this job, or 2 outside a job)");
   add_number(app, "--nodes", question.nodes, {1, most_ranks}, "assume this number of nodes, with ranks in blocks");
+  add_text(app, "--groups", question.groups, "NODES,...",
+           "assume that so many nodes one after the other are a group of the network, the largest groups first: 32,8");
   add_number(app, "--cores", question.cores, {1, 1U << 20U},
              "assume this number of processing units per node (default: as this machine)");
   add_flag(app, "--no-shm", question.no_shm, "assume that ranks cannot share memory");

@@ -15,13 +15,6 @@ std::size_t smallest_of(const NodeRanks& nodes) {
   return std::ranges::min_element(nodes, {}, &std::vector<int>::size)->size();
 }
 
-/// One rank of each node sends the empty messages, since several would be in each other's way.
-detail::Fabric::Distance distance_of(Meter& meter, const Pairs& pairs, std::size_t ranks, const LinkEffort& effort) {
-  Pairs firsts;
-  for (std::size_t i = 0; i < pairs.size(); i += ranks) firsts.push_back(pairs[i]);
-  return {meter.one_way(firsts, effort.times), static_cast<double>(ranks) * meter.rate(pairs, effort.long_times)};
-}
-
 /// The ranks at this one's place of nodes at distances that are spread over all.
 std::vector<int> partners_everywhere(int rank, const NodeRanks& nodes, unsigned most) {
   const unsigned farthest = std::bit_ceil(static_cast<unsigned>(nodes.size())) - 1;
@@ -38,6 +31,15 @@ std::vector<int> partners_everywhere(int rank, const NodeRanks& nodes, unsigned 
 }
 
 }  // namespace
+
+// One rank of each node sends the empty messages, since several would be in each other's way.
+detail::Fabric::Distance measure_pairs(Meter& meter, const Pairs& pairs, const NodeRanks& nodes,
+                                       const LinkEffort& effort) {
+  const std::size_t ranks = smallest_of(nodes);
+  Pairs firsts;
+  for (std::size_t i = 0; i < pairs.size(); i += ranks) firsts.push_back(pairs[i]);
+  return {meter.one_way(firsts, effort.times), static_cast<double>(ranks) * meter.rate(pairs, effort.long_times)};
+}
 
 NodeRanks ranks_by_node(std::span<const Place> places) {
   NodeRanks nodes;
@@ -65,7 +67,7 @@ detail::Fabric measure_fabric(MPI_Comm comm, std::span<const Place> places, cons
   Meter meter(comm);
   const std::size_t ranks = smallest_of(nodes);
   for (unsigned digit = 0; std::size_t{1} << digit < nodes.size(); ++digit)
-    fabric.at.at(digit) = distance_of(meter, pairs_apart(digit, nodes), ranks, effort);
+    fabric.at.at(digit) = measure_pairs(meter, pairs_apart(digit, nodes), nodes, effort);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const unsigned most = std::min(most_at_once, std::bit_ceil(static_cast<unsigned>(nodes.size())) - 1);

@@ -9,6 +9,7 @@
 
 #include "call/fabric.hpp"
 #include "call/links.hpp"
+#include "call/network_groups.hpp"
 
 /// Measures messages by level. Needs MPI alone, so that a simulated network is measured by the same code.
 namespace tutti::tools {
@@ -54,6 +55,16 @@ using NodeRanks = std::vector<std::vector<int>>;
 /// Pairs of the ranks at the same place of two nodes whose numbers differ in that binary digit, of as many ranks of
 /// each node as the smallest one has.
 [[nodiscard]] Pairs pairs_apart(unsigned digit, const NodeRanks& nodes);
+
+/// The same pairs of nodes whose groups differ at so many levels, from the smallest groups on: each node is in one at
+/// most, the first ones of two groups first.
+[[nodiscard]] Pairs pairs_between_groups(std::size_t apart, const detail::NetworkLevels& groups,
+                                         const NodeRanks& nodes);
+
+/// Adds what was measured by group to a fabric of all nodes at once. Collective, like measure_links(). Nothing without
+/// groups.
+void measure_groups(MPI_Comm comm, std::span<const Place> places, const detail::NetworkLevels& groups,
+                    detail::Fabric& fabric, const LinkEffort& effort = {});
 
 /// Measures what the network carries while all nodes use it, with all ranks of the nodes. Collective, like
 /// measure_links(). Nothing on fewer than three nodes, which have one distance.

@@ -155,4 +155,8 @@ class Meter {
   std::vector<char> incoming_;
 };
 
+/// The latency between nodes, and the rate of each, while all these pairs of their ranks exchange. Collective.
+[[nodiscard]] detail::Fabric::Distance measure_pairs(Meter& meter, const Pairs& pairs, const NodeRanks& nodes,
+                                                     const LinkEffort& effort);
+
 }  // namespace tutti::tools

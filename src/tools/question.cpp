@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <numeric>
+#include <sstream>
 
 #include "planner/names.hpp"
 #include "planner/type_class.hpp"
@@ -106,7 +109,10 @@ void set_blocks(schedules::Problem& problem, Operation operation, const EvenBloc
 }  // namespace
 
 Case::Case(Signature what, Surroundings where, int of_rank)
-    : signature(std::move(what)), surroundings(std::move(where)), rank(of_rank) {
+    : signature(std::move(what)),
+      surroundings(std::move(where)),
+      fabric(fabric_of(surroundings.table.get(), surroundings.topology)),
+      rank(of_rank) {
   if (surroundings.topology.nodes > 1) node_of = schedules::NodeMap(detail::nodes_of(surroundings.topology));
 }
 
@@ -127,6 +133,7 @@ detail::Machine Case::machine() const {
   machine.network = surroundings.network;
   machine.progress_hook = surroundings.progress_hook;
   machine.measured = surroundings.table.get();
+  machine.fabric = &fabric;
   machine.places = surroundings.topology.places;
   machine.on_node = detail::level_on_node(surroundings.topology);
   machine.device_prepared = true;
@@ -180,6 +187,39 @@ Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern
   }
   for (const int count : topology.ranks_per_node) topology.oversubscribed = topology.oversubscribed || count > cores;
   return topology;
+}
+
+std::vector<std::vector<int>> imagined_groups(const std::string& sizes, int nodes) {
+  std::vector<std::vector<int>> groups;
+  std::istringstream words(sizes);
+  int larger = 0;
+  for (std::string word; std::getline(words, word, ',');) {
+    int size = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+    const bool is_number = error == std::errc() && end == word.data() + word.size() && size > 0;
+    if (!is_number || (larger > 0 && larger % size != 0) || groups.size() == detail::Fabric::most_groups)
+      throw UsageError(
+          fmt::format("--groups {}: '{}' is no number of nodes that fills the groups before it; up to {} "
+                      "numbers, such as 32,8",
+                      sizes, word, detail::Fabric::most_groups));
+    larger = size;
+    std::vector<int>& level = groups.emplace_back();
+    for (int node = 0; node < nodes; ++node) level.push_back(node / size);
+  }
+  return groups;
+}
+
+std::string network_text(const Topology& topology) {
+  if (topology.network_groups.empty()) return "no groups of nodes are known";
+  std::string text = fmt::format("groups of nodes by {}", topology.network_source);
+  const char* separator = ": ";
+  for (const std::vector<int>& level : topology.network_groups) {
+    std::vector<int> nodes(level.size(), 0);
+    for (const int group : level) ++nodes[static_cast<std::size_t>(group)];
+    text += fmt::format("{}{} of up to {}", separator, std::ranges::max(level) + 1, std::ranges::max(nodes));
+    separator = ", ";
+  }
+  return text;
 }
 
 namespace {

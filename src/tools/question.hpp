@@ -25,6 +25,7 @@ struct Question {
   int ranks = 0;                ///< 0: the ranks of the job
   int nodes = 0;                ///< 0: the nodes of the job, or 1
   int cores = 0;                ///< processing units of a node; 0: as on this machine
+  std::string groups;           ///< nodes of each group of the network, "32,8"; empty: unknown
   int root = 0;
   int rank = 0;
   bool reproducible = false;
@@ -75,6 +76,7 @@ struct Case {
   detail::Signature signature{};
   Surroundings surroundings{};
   schedules::NodeMap node_of;  ///< empty: one node
+  detail::Fabric fabric{};     ///< in the order of the nodes
   std::size_t block = 1;       ///< elements of each block of a v-form whose sizes the planner does not know
   int rank = 0;
 };
@@ -89,6 +91,14 @@ struct Case {
 /// A topology of `ranks` ranks in blocks over `nodes` nodes with `cores` processing units each. Every rank has the
 /// caches and the NUMA domain of `pattern` on its node.
 [[nodiscard]] Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern);
+
+/// Groups of so many nodes one after the other, the largest first: "32,8". Throws UsageError unless each number is a
+/// divisor of the one before.
+[[nodiscard]] std::vector<std::vector<int>> imagined_groups(const std::string& sizes, int nodes);
+
+/// The groups of the network that the nodes lie in: what names them, and for each level the number of groups and of the
+/// nodes of the largest.
+[[nodiscard]] std::string network_text(const Topology& topology);
 
 /// The links by which messages are predicted, in words: their origin, and the figures of the levels at hand.
 [[nodiscard]] std::string links_text(const Case& call);

@@ -85,6 +85,8 @@ Surroundings imagined(const Question& question) {
   const int cores = question.cores > 0 ? question.cores : units_of_this_machine(here);
   Surroundings made;
   made.topology = imagined_topology(ranks, nodes, cores, pattern);
+  made.topology.network_groups = imagined_groups(question.groups, nodes);
+  if (!question.groups.empty()) made.topology.network_source = "--groups";
   find_costs(made);
   made.network = detail::find_network();
   find_hook(made);
@@ -157,7 +159,8 @@ DeviceFacts device_facts(const Question& question) {
 }  // namespace
 
 Surroundings surroundings_of(const Question& question) {
-  const bool is_job = question.ranks == 0 && question.nodes == 0 && question.cores == 0 && world_size() > 1;
+  const bool is_job =
+      question.ranks == 0 && question.nodes == 0 && question.cores == 0 && question.groups.empty() && world_size() > 1;
   Surroundings surroundings = is_job ? of_job(question) : imagined(question);
   surroundings.native_blocking = question.native_blocking;
   surroundings.device = device_facts(question);

@@ -55,18 +55,28 @@ std::vector<std::string> gather_texts(const Communicator& comm, const std::strin
   return texts;
 }
 
+/// The nodes of a job and what they know of the network.
+struct JobMachine {
+  Hardware hardware{};
+  NetworkView network{};
+};
+
 /// The first rank of each node examines its machine. Collective.
-Hardware machine_of_job() {
+JobMachine machine_of_job() {
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   const Topology& topology = comm.topology();
   const bool looks = topology.places[static_cast<std::size_t>(comm.rank())].local_rank == 0;
   const auto texts = gather_texts(comm, looks ? hardware_to_json(detail::this_machine()) : std::string());
+  const auto paths = gather_texts(comm, looks ? paths_to_json(detail::network_paths()) : std::string());
   if (!is_root()) return {};
   std::vector<Hardware> nodes;
   // Nodes are numbered by their lowest rank, which is the one that examined the machine.
   for (const std::string& text : texts)
     if (!text.empty()) nodes.push_back(hardware_from_json(text));
-  return detail::join_nodes(nodes, topology);
+  NetworkView network{topology.host_names, {}, topology.network_source};
+  for (const std::string& text : paths)
+    if (!text.empty()) network.paths.push_back(paths_from_json(text));
+  return {detail::join_nodes(nodes, topology), std::move(network)};
 }
 
 Hardware choose(Hardware hardware, const TopoSettings& settings) {
@@ -94,17 +104,20 @@ void check_kinds(const TopoSettings& settings) {
       throw UsageError(fmt::format("--show: '{}' is none of {}", word, names_of_kinds()));
 }
 
+std::string with_blank_line(const std::string& text) { return text.empty() ? text : "\n" + text; }
+
 void show(const TopoSettings& settings) {
   check_kinds(settings);
   if (!settings.input.empty() && !is_root()) return;
-  Hardware found = settings.input.empty() ? machine_of_job() : detail::machine_from_xml(settings.input);
+  JobMachine found =
+      settings.input.empty() ? machine_of_job() : JobMachine{detail::machine_from_xml(settings.input), {}};
   if (!is_root()) return;
-  const Hardware hardware = choose(std::move(found), settings);
-  if (!settings.svg_file.empty()) write_drawing(settings.svg_file, topo_json(hardware));
+  const Hardware hardware = choose(std::move(found.hardware), settings);
+  if (!settings.svg_file.empty()) write_drawing(settings.svg_file, topo_json(hardware, found.network));
   if (settings.json)
-    print(topo_json(hardware));
+    print(topo_json(hardware, found.network));
   else if (settings.svg_file.empty())
-    print(detail::matrix_text(hardware));
+    print(detail::matrix_text(hardware) + with_blank_line(network_text(found.network)));
 }
 
 }  // namespace
@@ -119,7 +132,7 @@ void add_topo(CLI::App& app) {
            "show the machine in an XML file of hwloc (lstopo machine.xml) instead of this one");
   add_flag(*topo, "--json", settings->json, "prints JSON");
   add_text(*topo, "--svg", settings->svg_file, "FILE", "writes a drawing to this file");
-  topo->footer("Under mpiexec the output shows the ranks of the job and all its nodes.");
+  topo->footer("Under mpiexec the output shows the ranks of the job, all its nodes, and the groups of the network.");
   topo->callback([settings] { show(*settings); });
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "tools/network_view.hpp"
 #include "topology/matrix.hpp"
 
 namespace tutti::tools {
@@ -11,8 +12,8 @@ namespace tutti::tools {
 /// `tutti topo`: the machine as a matrix of ranks, cores, NUMA nodes, GPUs and NICs.
 void add_topo(CLI::App& app);
 
-/// Hosts, elements and matrix as JSON.
-[[nodiscard]] std::string topo_json(const detail::Hardware& hardware);
+/// Hosts, elements, matrix and groups of the network as JSON.
+[[nodiscard]] std::string topo_json(const detail::Hardware& hardware, const NetworkView& network);
 /// Converts the elements of one node to JSON and back, for ranks to send to rank 0.
 [[nodiscard]] std::string hardware_to_json(const detail::Hardware& hardware);
 [[nodiscard]] detail::Hardware hardware_from_json(const std::string& text);

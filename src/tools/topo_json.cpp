@@ -73,7 +73,7 @@ Hardware hardware_from_json(const std::string& text) {
   return hardware;
 }
 
-std::string topo_json(const Hardware& hardware) {
+std::string topo_json(const Hardware& hardware, const NetworkView& network) {
   json value = hardware_json(hardware);
   value["tutti"] = TUTTI_VERSION_STRING;
   value["summary"] = detail::summary(hardware);
@@ -85,6 +85,7 @@ std::string topo_json(const Hardware& hardware) {
     matrix.push_back(std::move(cells));
   }
   value["matrix"] = std::move(matrix);
+  value["network"] = json::parse(network_json(network));
   for (const auto& entry : detail::link_legend()) value["legend"][std::string(entry.label)] = entry.meaning;
   return dump(value, 2) + "\n";
 }

@@ -12,6 +12,22 @@ namespace {
 
 std::string gigabytes(double rate) { return fmt::format("{:.2f}", rate * 1e-9); }
 
+std::string shared_text(double rate) { return rate > 0 ? gigabytes(rate) : "as its nodes"; }
+
+std::string groups_text(const detail::Fabric& fabric) {
+  if (!is_measured_by_group(fabric)) return "";
+  detail::TextRows rows = {{"groups apart", "latency us", "two groups GB/s", "a group to all GB/s"}};
+  for (std::size_t apart = 0; apart < fabric.by_group.size(); ++apart) {
+    const detail::Fabric::Group& group = fabric.by_group[apart];
+    if (group.latency == 0) continue;
+    const bool is_within = apart == 0;
+    rows.push_back({is_within ? "none" : fmt::format("{} level{}", apart, apart == 1 ? "" : "s"),
+                    fmt::format("{:.2f}", group.latency * 1e6), is_within ? "" : shared_text(group.between),
+                    is_within ? "" : shared_text(group.leaving)});
+  }
+  return detail::in_columns(rows);
+}
+
 }  // namespace
 
 std::string links_text(std::span<const LinkMeasurement> measured) {
@@ -41,13 +57,14 @@ std::string fabric_text(const detail::Fabric& fabric) {
     rows.push_back({std::to_string(1UL << digit), fmt::format("{:.2f}", fabric.at[digit].latency * 1e6),
                     gigabytes(fabric.at[digit].rate)});
   rows.push_back({"all", "", gigabytes(fabric.everywhere)});
-  return detail::in_columns(rows);
+  return detail::in_columns(rows) + groups_text(fabric);
 }
 
 std::string tune_links(const Communicator& comm, TableFile& file) {
   const std::vector<LinkMeasurement> measured = measure_links(comm.state()->point_to_point, comm.topology().places);
   detail::Links links = links_of(measured);
   links.fabric = measure_fabric(comm.state()->point_to_point, comm.topology().places);
+  measure_groups(comm.state()->point_to_point, comm.topology().places, comm.topology().network_groups, links.fabric);
   file.put(links);
   return links_text(measured) + fabric_text(links.fabric);
 }

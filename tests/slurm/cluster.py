@@ -39,6 +39,7 @@ SelectTypeParameters=CR_CPU
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SwitchType=switch/none
+TopologyPlugin=topology/tree
 SlurmdParameters=config_overrides
 KillOnBadExit=0
 KillWait=2
@@ -49,6 +50,13 @@ MailProg=/bin/true
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=64 Gres=gpu:4 State=UNKNOWN
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=64 Gres=gpu:4 State=UNKNOWN
 PartitionName=all Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+"""
+
+# The network of the two nodes, as Slurm's own file has it.
+NETWORK = """\
+SwitchName=leaf1 Nodes=n1
+SwitchName=leaf2 Nodes=n2
+SwitchName=top Switches=leaf[1-2]
 """
 
 
@@ -111,6 +119,7 @@ def start():
     configuration.write_text(CONFIGURATION.format(host=host, ports=free_ports(3), folder=FOLDER), encoding="utf-8")
     devices = "".join(f"NodeName=n[1-2] Name=gpu File=/dev/{file}\n" for file in DEVICES)
     (FOLDER / "gres.conf").write_text(devices, encoding="utf-8")
+    (FOLDER / "topology.conf").write_text(NETWORK, encoding="utf-8")
     os.environ["SLURM_CONF"] = str(configuration)
     start_munge()
     subprocess.run(["slurmctld", "-c"], check=True)

@@ -71,6 +71,14 @@ def topo(args):
     machine = json.loads(output(*SRUN, args.bin / "tutti", "topo", "--json"))
     nodes = [element["node"] for element in machine["elements"] if element["kind"] == "rank"]
     expect(f"the two ranks are on two nodes: {nodes}", nodes == [0, 1])
+    groups = {"source": "SLURM_TOPOLOGY_ADDR", "nodes": [["top", "leaf1"], ["top", "leaf2"]], "problems": []}
+    expect(f"the groups that Slurm names: {machine['network']}", machine["network"] == groups)
+    # The same from Slurm's file, and nothing from a node that is not in it.
+    without = [*SRUN, "env", "--unset=SLURM_TOPOLOGY_ADDR", "--unset=SLURM_TOPOLOGY_ADDR_PATTERN"]
+    network = json.loads(output(*without, args.bin / "tutti", "topo", "--json"))["network"]
+    expect(f"those of its file: {network}", network == dict(groups, source="topology.conf"))
+    network = json.loads(output(*without, "SLURMD_NODENAME=n3", args.bin / "tutti", "topo", "--json"))["network"]
+    expect(f"none of a node that is not there: {network}", not network["source"] and "'n3'" in str(network["problems"]))
 
 
 def all_through_tutti(text):

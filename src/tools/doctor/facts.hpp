@@ -8,6 +8,7 @@
 #include <tutti/topology.hpp>
 #include <vector>
 
+#include "tools/network_view.hpp"
 #include "topology/hardware.hpp"
 
 /// `tutti doctor`: facts about a job and its machine, the findings that follow from them, and a test of every path.
@@ -82,6 +83,7 @@ struct RankFacts {
   std::vector<std::string> doubts{};               ///< lines on variables that nobody reads
   int thread_level = 0;                            ///< as ThreadLevel
   std::string hardware{};                          ///< of the first rank of a node, as JSON (tools/topo.hpp)
+  std::string network{};                           ///< the same of its groups (tools/network_view.hpp)
 };
 
 /// Another MPI's launcher, which started processes that do not know of one another.
@@ -121,6 +123,7 @@ struct Job {
   Topology topology{};
   std::vector<RankFacts> ranks{};
   detail::Hardware hardware{};
+  NetworkView network{};
   Made made{};
   Tuning tuning{};
 

@@ -13,7 +13,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Processor, units, cores, governor, clock, hug
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, is_built, count, current, name, bus_id, driver_version, runtime_version,
                                    nccl_version, nccl_problem, problem)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, shm, limits, walls, processor, device, variables, doubts,
-                                   thread_level, hardware)
+                                   thread_level, hardware, network)
 
 // Variables may hold bytes that are not UTF-8.
 std::string facts_to_json(const RankFacts& facts) {

@@ -56,6 +56,13 @@ detail::Hardware hardware_of(const Job& job) {
   return detail::join_nodes(nodes, job.topology);
 }
 
+NetworkView network_of(const Job& job) {
+  NetworkView network{job.topology.host_names, {}, job.topology.network_source};
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+    if (job.topology.places[rank].local_rank == 0) network.paths.push_back(paths_from_json(job.ranks[rank].network));
+  return network;
+}
+
 Tuning tuning_of(const Topology& topology) {
   namespace tuning = detail::tuning;
   const tuning::Finding found = tuning::find_table(topology, topology.places.size() == 1);
@@ -152,10 +159,14 @@ Job gather_job(RankFacts own) {
   if (const auto launch = command_line::launch_of_several(); launch && world_size() == 1)
     job.launcher = {launch->launcher, launch->variable, launch->processes};
   job.topology = detail::discover_topology(MPI_COMM_WORLD);
-  if (job.topology.places[static_cast<std::size_t>(own_rank())].local_rank == 0) own.hardware = hardware_here();
+  if (job.topology.places[static_cast<std::size_t>(own_rank())].local_rank == 0) {
+    own.hardware = hardware_here();
+    own.network = paths_to_json(detail::network_paths());
+  }
   for (const std::string& text : gather_texts(facts_to_json(own))) job.ranks.push_back(facts_from_json(text));
   if (!is_root()) return job;
   job.hardware = hardware_of(job);
+  job.network = network_of(job);
   job.tuning = tuning_of(job.topology);
   return job;
 }

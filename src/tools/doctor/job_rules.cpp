@@ -96,11 +96,19 @@ std::optional<Finding> thread_without_core(const Job& job) {
   return std::nullopt;
 }
 
+std::optional<Finding> network_groups(const Job& job) {
+  const std::vector<std::string> problems = network_problems(job.network);
+  if (problems.empty()) return std::nullopt;
+  return Finding{Severity::note, "network-groups",
+                 fmt::format("what names the groups of the network is left out: {}", fmt::join(problems, "; ")),
+                 "correct it, name a file in TUTTI_NETWORK, or set that to off; tutti topo shows the groups"};
+}
+
 }  // namespace
 
 std::span<const Rule> job_rules() {
-  static constexpr std::array<Rule, 7> all = {foreign_launcher,    one_rank,     communicator,       unknown_variables,
-                                              different_variables, thread_level, thread_without_core};
+  static constexpr std::array<Rule, 8> all = {foreign_launcher,    one_rank,     communicator,        unknown_variables,
+                                              different_variables, thread_level, thread_without_core, network_groups};
   return all;
 }
 

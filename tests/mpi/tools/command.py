@@ -327,6 +327,26 @@ def jobs(runner):
         expect(f"two nodes:\n{shown}", "on 2 ranks of 2 nodes" in shown and "do not share memory" in shown)
 
 
+    # Slurm's variables, as if both nodes were on one leaf, and such that do not fit.
+    split = {"MPIR_CVAR_NUM_CLIQUES": "2", "SLURM_TOPOLOGY_ADDR": "top.leaf.n1"}
+    fits = dict(split, SLURM_TOPOLOGY_ADDR_PATTERN="switch.switch.node")
+    shown = runner.text("topo", ranks=2, **fits)
+    expect(f"groups:\n{shown}", "groups of nodes by SLURM_TOPOLOGY_ADDR" in shown and "top / leaf" in shown)
+    value = runner.json("topo", "--json", ranks=2, **fits)["network"]
+    expect(f"groups: {value}", value["nodes"] == [["top", "leaf"]] * len(value["nodes"]) and not value["problems"])
+    wrong = dict(split, SLURM_TOPOLOGY_ADDR_PATTERN="node.switch")
+    shown = runner.text("topo", ranks=2, **wrong)
+    expect(f"left out:\n{shown}", "no groups of nodes are known" in shown and "does not fit the pattern" in shown)
+    shown = runner.text("doctor", "--no-test", ranks=2, TUTTI_CALIBRATION="off", **wrong)
+    expect(f"a finding:\n{shown}", "left out: SLURM_TOPOLOGY_ADDR of" in shown)
+    value = runner.json("explain", "allreduce", "--json", ranks=2, **fits)["machine"]["network"]
+    expect(f"explain: {value}", value == "groups of nodes by SLURM_TOPOLOGY_ADDR: 1 of up to 2, 1 of up to 2" or
+           "of up to 1" in value)
+    shown = runner.text("explain", "allreduce", "--ranks", "8", "--nodes", "8", "--groups", "4,2")
+    expect(f"assumed groups:\n{shown}", "groups of nodes by --groups: 2 of up to 4, 4 of up to 2" in shown)
+    runner.refused(["explain", "allreduce", "--groups", "4,3"], "--groups 4,3: '3'")
+
+
 def regret(runner):
     few = ["regret", "--operations", "bcast,allreduce,alltoallv", "--calls", "blocking", "--types", "float32", "--sizes",
            "64,4K", "--rounds", "3"]

@@ -182,6 +182,19 @@ const Trouble troubles_of_memory[] = {
     {"huge-pages", Severity::note, "no huge pages", [](Job& job) { job.ranks[0].processor.huge_pages = "never"; }},
 };
 
+const Trouble troubles_of_networks[] = {
+    {"network-groups", Severity::note, "topology.conf of b: it does not name the node 'b'",
+     [](Job& job) {
+       job.network = {{"a", "b"}, {{}, {}}, ""};
+       job.network.paths[1][2].problem = "it does not name the node 'b'";
+     }},
+    {"network-groups", Severity::note, "SLURM_TOPOLOGY_ADDR: 1 of 2 nodes have it, and not a",
+     [](Job& job) {
+       job.network = {{"a", "b"}, {{}, {}}, ""};
+       job.network.paths[1][1].groups = {"s0"};
+     }},
+};
+
 const Trouble troubles_of_walls[] = {
     {"ptrace", Severity::slow, "ptrace_scope is 1",
      [](Job& job) {
@@ -250,6 +263,7 @@ const Trouble troubles_of_costs[] = {
 
 INSTANTIATE_TEST_SUITE_P(Jobs, OneTrouble, ::testing::ValuesIn(troubles_of_jobs));
 INSTANTIATE_TEST_SUITE_P(Memory, OneTrouble, ::testing::ValuesIn(troubles_of_memory));
+INSTANTIATE_TEST_SUITE_P(Networks, OneTrouble, ::testing::ValuesIn(troubles_of_networks));
 INSTANTIATE_TEST_SUITE_P(Walls, OneTrouble, ::testing::ValuesIn(troubles_of_walls));
 INSTANTIATE_TEST_SUITE_P(Cores, OneTrouble, ::testing::ValuesIn(troubles_of_cores));
 INSTANTIATE_TEST_SUITE_P(Costs, OneTrouble, ::testing::ValuesIn(troubles_of_costs));

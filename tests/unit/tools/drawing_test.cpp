@@ -67,7 +67,7 @@ void add_measured_answer(std::string& lines, const std::string& algorithm) {
 
 std::string every_drawing() {
   std::string lines;
-  add_line(lines, topo_json(machine()));
+  add_line(lines, topo_json(machine(), {}));
   for (const auto operation : all_operations) {
     const std::string name(operation_name(operation));
     for (const int ranks : {2, 5, 16})
