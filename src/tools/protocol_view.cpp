@@ -7,6 +7,7 @@
 #include "backends/shm/layout.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/registry.hpp"
+#include "backends/shm/tree_cost.hpp"
 #include "operation/shape.hpp"
 #include "tools/protocol_view.hpp"
 #include "tools/units.hpp"
@@ -106,15 +107,38 @@ ProtocolView through_segment(const ShapedCall& call, Protocol protocol) {
   return view;
 }
 
+/// At each level of the groups all ranks exchange what they have combined so far.
+ProtocolView along_levels(const ShapedCall& call, const detail::shm::Groups& groups) {
+  const bool is_barrier = call.signature.operation == Operation::barrier;
+  const auto all = [](int) { return true; };
+  ProtocolView view;
+  view.layers.push_back(is_barrier ? layer(call, "ranks", "enters", false, all) : inputs(call));
+  for (int level = 0; level < groups.levels(); ++level) {
+    if (level > 0) view.layers.push_back(layer(call, "lines", is_barrier ? "flag" : "flag + data", true, all));
+    Step step;
+    step.move = is_barrier ? Move::load : Move::combine;
+    step.words = fmt::format(
+        "level {}: each rank stores {} in lines, and waits for those of a rank of each other unit of "
+        "its group{}",
+        level + 1, is_barrier ? "a flag" : call.amount() + " with flags", is_barrier ? "" : ", which it combines");
+    for (int rank = 0; rank < call.size; ++rank)
+      for (const int from : groups.partners_of(rank, level).ranks)
+        if (from != rank) step.arrows.emplace_back(from, rank);
+    view.steps.push_back(std::move(step));
+  }
+  view.layers.push_back(is_barrier ? layer(call, "ranks", "leaves", false, all) : outputs(call));
+  return view;
+}
+
 /// Contributions go up the groups of the ranks, and the result goes down.
 ProtocolView along_tree(const ShapedCall& call) {
   const detail::shm::Groups groups = detail::shm::unplaced_groups(call.size);
-  const bool is_barrier = call.signature.operation == Operation::barrier;
-  const std::string what = is_barrier ? "a flag" : call.amount() + " with flags";
+  if (detail::shm::is_exchanged(call.signature, groups.levels())) return along_levels(call, groups);
+  const std::string what = call.amount() + " with flags";
   Step up;
-  up.move = is_barrier ? Move::load : Move::combine;
-  up.words = fmt::format("publish: each rank stores {} in lines; a leader waits for its group{}, then does the same",
-                         what, is_barrier ? "" : " and combines");
+  up.move = Move::combine;
+  up.words = fmt::format(
+      "publish: each rank stores {} in lines; a leader waits for its group and combines, then does the same", what);
   Step down;
   down.move = Move::load;
   down.words = fmt::format("{}a leader stores {} in lines for its group, whose members do the same for theirs",
@@ -126,9 +150,9 @@ ProtocolView along_tree(const ShapedCall& call) {
     down.arrows.emplace_back(parent, rank);
   }
   const auto leads = [&](int rank) { return !groups.place_of(rank, call.signature.root).children.empty(); };
-  const Layer leaders = layer(call, "leaders' lines", is_barrier ? "flag" : "flag + data", true, leads);
-  const Layer first = is_barrier ? layer(call, "ranks", "enters", false, [](int) { return true; }) : inputs(call);
-  const Layer last = is_barrier ? layer(call, "ranks", "leaves", false, [](int) { return true; }) : outputs(call);
+  const Layer leaders = layer(call, "leaders' lines", "flag + data", true, leads);
+  const Layer first = inputs(call);
+  const Layer last = outputs(call);
   if (call.signature.operation == Operation::bcast) return {{first, last}, {down}};
   if (call.signature.operation == Operation::reduce) return {{first, last}, {up}};
   return {{first, leaders, last}, {up, down}};

@@ -104,7 +104,8 @@ void check_agreement(const CellUse& use, const Record& mine, int rank, const std
       use.number < ordered_cells && arena.control(rank).completed.load(std::memory_order_acquire) >= use.generation;
   if (read_record(use, rank, use.number, use.generation, theirs)) {
     if (theirs.history != use.history) throw_mismatch(who(), difference(use, mine, rank, theirs));
-  } else if (is_past) {
+  } else if (is_past && use.cell(rank).record.generation.load(std::memory_order_acquire) <= use.generation) {
+    // One that is past a later call of this cell has left no record of this one.
     throw_mismatch(who(), fmt::format("rank {} has refused this call with an error", rank));
   }
 }

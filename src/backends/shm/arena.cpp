@@ -324,7 +324,11 @@ void Arena::prepare_cells(int first) {
   for (int r = 0; r < size_; ++r) reserve_once(has_cells_, first, layout_.cells_pages(r, first));
 }
 
-void Arena::use_groups(const Groups& groups) { tree_ = std::make_shared<const TreePlaces>(groups.places_of(rank_)); }
+void Arena::use_groups(const Groups& groups) {
+  tree_ = std::make_shared<const TreePlaces>(groups.places_of(rank_));
+  for (auto& use : near_uses_) use.store(0, std::memory_order_relaxed);
+  near_done_.store(0, std::memory_order_relaxed);
+}
 
 void Arena::introduce() noexcept {
   Control& mine = control(rank_);
@@ -392,9 +396,43 @@ bool Arena::probe_peers() noexcept {
   return true;
 }
 
-bool Arena::poll_completed(std::uint64_t ordered) noexcept {
+std::uint64_t Arena::completed_by_met() const noexcept {
+  std::uint64_t done = known_completed_.load(std::memory_order_relaxed);
+  const auto is_blocking = [this](std::uint64_t ordered) {
+    const Record& record = cell(rank_, static_cast<int>(ordered % ordered_cells)).record;
+    return record.generation.load(std::memory_order_acquire) == ordered + 1 && !record.refused &&
+           record.kind == static_cast<std::uint8_t>(CallKind::blocking);
+  };
+  while (done < met_.load(std::memory_order_relaxed) && is_blocking(done)) ++done;
+  return done;
+}
+
+bool Arena::are_near_done(std::uint64_t ordered, int root) noexcept {
+  const std::uint64_t known = near_done_.load(std::memory_order_acquire);
+  if (known % most_ranks == static_cast<std::uint64_t>(root) && known >= near_use(ordered, root)) return true;
+  const TreePlace& place = tree_place(root);
   std::uint64_t least = ~std::uint64_t{0};
-  for (int r = 0; r < size_; ++r) least = std::min(least, control(r).completed.load(std::memory_order_acquire));
+  const auto look_at = [&](int rank) {
+    least = std::min(least, control(rank).completed.load(std::memory_order_acquire));
+  };
+  if (place.parent >= 0) look_at(place.parent);
+  for (const TreePlace::Child& child : place.children) look_at(child.rank);
+  if (least <= ordered) return false;
+  near_done_.store(near_use(least - 1, root), std::memory_order_release);
+  return true;
+}
+
+// The lines of all ranks take longer than a short call, where there are many.
+bool Arena::poll_completed(std::uint64_t ordered) noexcept {
+  const std::uint64_t before = ordered - ordered_cells;
+  const std::uint64_t near = near_uses_[before % ordered_cells].load(std::memory_order_relaxed);
+  const auto root = static_cast<int>(near % most_ranks);
+  if (near != 0 && near == near_use(before, root)) return are_near_done(before, root);
+  std::uint64_t least = completed_by_met();
+  if (ordered >= least + ordered_cells) {
+    least = ~std::uint64_t{0};
+    for (int r = 0; r < size_; ++r) least = std::min(least, control(r).completed.load(std::memory_order_acquire));
+  }
   known_completed_.store(least, std::memory_order_release);
   return ordered < least + ordered_cells;
 }

@@ -104,6 +104,8 @@ class Arena final : public BackendState {
 
   /// This rank's place in the tree of a call with that root.
   [[nodiscard]] const TreePlace& tree_place(int root) const { return tree_->of_root[static_cast<std::size_t>(root)]; }
+  /// The ranks that it exchanges with, level by level.
+  [[nodiscard]] const std::vector<Partners>& tree_partners() const { return tree_->partners; }
   [[nodiscard]] int tree_levels() const { return tree_->levels; }
   /// Uses these groups from the next call on. All ranks must use the same.
   void use_groups(const Groups& groups);
@@ -122,6 +124,12 @@ class Arena final : public BackendState {
   void prepare_next() const noexcept {
     __builtin_prefetch(&cell(rank_, static_cast<int>(next_ordered_ % ordered_cells)).lines[0], 1);
   }
+  /// In this operation only this rank's neighbours in the tree of that root read its lines.
+  void note_near(std::uint64_t ordered, int root) noexcept {
+    near_uses_[ordered % ordered_cells].store(near_use(ordered, root), std::memory_order_relaxed);
+  }
+  /// All ranks are known to have begun an operation, whose end shows that.
+  void note_met(std::uint64_t ordered) noexcept { met_.store(ordered, std::memory_order_relaxed); }
   /// Records that this rank has finished an operation. Any thread.
   void complete(std::uint64_t ordered) noexcept;
 
@@ -205,6 +213,15 @@ class Arena final : public BackendState {
   [[nodiscard]] bool is_answered() const noexcept;
   void wake_sleepers() noexcept;
   [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
+  /// A number that no other operation of that cell has, nor one with another root.
+  [[nodiscard]] static std::uint64_t near_use(std::uint64_t ordered, int root) noexcept {
+    return (ordered + 1) * most_ranks + static_cast<std::uint64_t>(root);
+  }
+  /// Returns true once all neighbours in the tree of that root have finished an operation.
+  [[nodiscard]] bool are_near_done(std::uint64_t ordered, int root) noexcept;
+  /// The operations that all ranks have finished, as far as it is known without a look at the others: a rank that has
+  /// begun one has finished all blocking ones before it.
+  [[nodiscard]] std::uint64_t completed_by_met() const noexcept;
   /// The place of a persistent operation among those that own cells.
   [[nodiscard]] static std::size_t owner_of(int number) noexcept {
     return static_cast<std::size_t>((number - ordered_cells) / starts_apart);
@@ -240,7 +257,11 @@ class Arena final : public BackendState {
   std::string segment_report_{};                      ///< the reason why this rank's memory cannot be attached
   std::uint64_t next_ordered_ = 0;
   std::uint64_t history_ = 0;  ///< digest of all calls that are matched by order, and of those that were refused
-  std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
+  std::atomic<std::uint64_t> known_completed_{0};                      ///< used by all ranks
+  std::array<std::atomic<std::uint64_t>, ordered_cells> near_uses_{};  ///< by cell; 0: none
+  std::atomic<std::uint64_t> near_done_{
+      0};                              ///< near_use() of the last operation that the neighbours are known to have done
+  std::atomic<std::uint64_t> met_{0};  ///< the last operation that all ranks are known to have begun
   std::uint64_t next_streamed_ = 0;
   std::uint64_t known_streamed_ = 0;  ///< calls by rings that all ranks have finished
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;

@@ -141,8 +141,29 @@ TreePlace Groups::place_of(int rank, int root) const {
   return place;
 }
 
+std::vector<int> Groups::members_of_unit(int level, int rank) const {
+  if (level == 0) return {rank};
+  std::vector<int> members;
+  for (int other = 0; other < size_; ++other)
+    if (group_of(level - 1, other) == group_of(level - 1, rank)) members.push_back(other);
+  return members;
+}
+
+Partners Groups::partners_of(int rank, int level) const {
+  const std::vector<int> own = members_of_unit(level, rank);
+  const auto place = static_cast<std::size_t>(std::find(own.begin(), own.end(), rank) - own.begin());
+  Partners partners;
+  for (const int unit : units_of(level, group_of(level, rank))) {
+    const std::vector<int> members = members_of_unit(level, unit);
+    if (members == own) partners.own = partners.ranks.size();
+    partners.ranks.push_back(members[place % members.size()]);
+  }
+  return partners;
+}
+
 TreePlaces Groups::places_of(int rank) const {
   TreePlaces places;
+  for (int level = 0; level < levels(); ++level) places.partners.push_back(partners_of(rank, level));
   places.levels = levels();
   for (int root = 0; root < size_; ++root) places.of_root.push_back(place_of(rank, root));
   return places;

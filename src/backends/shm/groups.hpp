@@ -29,9 +29,17 @@ struct TreePlace {
   std::vector<Child> children;  ///< the other leaders of this rank's groups, from the first level up, in rank order
 };
 
-/// The positions of one rank in the trees of all roots.
+/// The ranks that one rank reads at one level if all ranks exchange: one of each unit of its group, in ascending order
+/// of the units, and itself.
+struct Partners {
+  std::vector<int> ranks{};
+  std::size_t own = 0;  ///< the place of this rank among them
+};
+
+/// The positions of one rank in the trees of all roots, and its partners, level by level.
 struct TreePlaces {
   std::vector<TreePlace> of_root{};
+  std::vector<Partners> partners{};
   int levels = 0;
 };
 
@@ -57,6 +65,8 @@ class Groups {
   /// is led by its lowest rank.
   [[nodiscard]] int leader(int level, int group, int root) const;
   [[nodiscard]] TreePlace place_of(int rank, int root) const;
+  /// The k-th rank of a unit reads the k-th of each other one, or begins again where that has fewer.
+  [[nodiscard]] Partners partners_of(int rank, int level) const;
   [[nodiscard]] TreePlaces places_of(int rank) const;
   [[nodiscard]] Chain longest_chain() const;
 
@@ -71,6 +81,9 @@ class Groups {
   [[nodiscard]] int leader_of_unit(int level, int unit, int root) const {
     return level == 0 ? unit : leader(level - 1, group_of(level - 1, unit), root);
   }
+
+  /// All ranks of the unit of a level that a rank belongs to, in ascending order.
+  [[nodiscard]] std::vector<int> members_of_unit(int level, int rank) const;
 
   int size_ = 0;
   std::vector<GroupLevel> levels_;

@@ -10,6 +10,7 @@
 #include "backends/shm/parts.hpp"
 #include "backends/shm/run.hpp"
 #include "backends/shm/tree.hpp"
+#include "backends/shm/tree_exchange.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -21,6 +22,12 @@ bool goes_on_alone(const Signature& s, const Means& means) {
 bool always(const Signature& /*s*/, int /*size*/) { return true; }
 bool never(const Signature& /*s*/, int /*size*/) { return false; }
 bool by_ring(const Signature& s, int size, const Means& /*means*/) { return fits_ring(s, size); }
+
+std::shared_ptr<Execution> make_by_tree(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                        const Turn* turn, const CallOptions& options) {
+  const bool exchanges = is_exchanged(plan->signature, arena_of(*context).tree_levels());
+  return (exchanges ? make_by<TreeExchange> : make_by<Tree>)(context, plan, std::move(binding), turn, options);
+}
 
 template <Protocol protocol>
 double ring_time(const Signature& s, const Machine& machine) {
@@ -47,7 +54,7 @@ constexpr std::array<ProtocolRow, 9> rows = {{
      part_seconds, make_by<Parts>},
     {Protocol::tree, "tree",
      [](const Signature& s, int, const Means& means) { return fits_tree(s, goes_on_alone(s, means)); }, never,
-     unplaced_tree_seconds, make_by<Tree>},
+     unplaced_tree_seconds, make_by_tree},
     {Protocol::stream, "stream", by_ring, is_held_by_ring, ring_time<Protocol::stream>, make_by<Slots>},
     {Protocol::wide, "wide", by_ring, is_held_by_ring, ring_time<Protocol::wide>, make_by<Slots>},
     {Protocol::uncached, "uncached", by_ring, is_held_by_ring, ring_time<Protocol::uncached>, make_by<Slots>},

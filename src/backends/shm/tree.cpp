@@ -16,13 +16,15 @@ bool goes_down(Operation operation) { return operation != Operation::reduce; }
 void Tree::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   const Signature& s = exchange.plan->signature;
   const std::size_t lines = lines_of(s.count * s.type.size());
-  place_ = &exchange.arena->tree_place(tutti::has_root(s.operation) ? s.root : 0);
+  const int root = tutti::has_root(s.operation) ? s.root : 0;
+  place_ = &exchange.arena->tree_place(root);
   bytes_ = s.operation == Operation::barrier ? 0 : s.count * s.type.size();
   // A copy for each level has fewer readers, which wait for one another.
   per_level_ = lines * static_cast<std::size_t>(exchange.arena->tree_levels()) <= cell_lines - lines_up ? lines : 0;
   sweep_ = goes_up(s.operation) ? Sweep::up : Sweep::down;
   child_ = 0;
   line_ = 0;
+  if (exchange.is_ordered()) exchange.arena->note_near(exchange.generation - 1, root);
 }
 
 bool Tree::step(const Exchange& exchange) {

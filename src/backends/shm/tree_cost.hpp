@@ -32,11 +32,20 @@ inline constexpr int fewest_tree_ranks = 5;
   return shape.size >= fewest_tree_ranks && shape.chain.levels > 1;
 }
 
+/// Returns true if a call by `tree` is an exchange of all ranks at each level (TreeExchange): where all need the
+/// result, and a cell has lines for the data of each level.
+[[nodiscard]] inline bool is_exchanged(const Signature& signature, int levels) {
+  if (signature.operation == Operation::barrier) return true;
+  const std::size_t lines = lines_of(signature.count * signature.type.size());
+  return signature.operation == Operation::allreduce && lines * static_cast<std::size_t>(levels) <= cell_lines;
+}
+
 /// Predicts the time of a call by `tree`, in seconds: the lines that change hands on the longest chain. A line that
 /// several ranks read counts once for each of them, because its home serves them one after the other.
 [[nodiscard]] inline double tree_seconds(const Signature& signature, const TreeShape& shape, const LineCosts& costs) {
   const Chain& chain = shape.chain;
-  const bool one_way = signature.operation == Operation::bcast || signature.operation == Operation::reduce;
+  const bool one_way = signature.operation == Operation::bcast || signature.operation == Operation::reduce ||
+                       is_exchanged(signature, chain.levels);
   const double ways = one_way ? 1 : 2;
   const std::size_t block = signature.operation == Operation::barrier ? 0 : signature.count * signature.type.size();
   const std::size_t moved = block * static_cast<std::size_t>(chain.lines);

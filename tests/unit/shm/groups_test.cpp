@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 
 #include "places.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 using detail::shm::Chain;
 using detail::shm::Groups;
 using detail::shm::most_fanout;
+using detail::shm::Partners;
 using detail::shm::TreePlace;
 using detail::shm::unplaced_chain;
 using detail::shm::unplaced_groups;
@@ -65,10 +67,45 @@ void expect_tree(const Groups& groups, int root, int fanout) {
   }
 }
 
+/// What a rank has combined: each contribution as often as it has it, and the way in which they were combined.
+struct Combined {
+  std::map<int, int> times{};
+  std::string order{};
+};
+
+void expect_exchange(const Groups& groups) {
+  std::vector<Combined> all;
+  for (int rank = 0; rank < groups.size(); ++rank) all.push_back({{{rank, 1}}, std::to_string(rank)});
+  for (int level = 0; level < groups.levels(); ++level) {
+    std::vector<Combined> next(all.size());
+    for (int rank = 0; rank < groups.size(); ++rank) {
+      const Partners partners = groups.partners_of(rank, level);
+      EXPECT_EQ(partners.ranks.at(partners.own), rank);
+      EXPECT_LE(partners.ranks.size(), static_cast<std::size_t>(most_fanout));
+      Combined& own = next[static_cast<std::size_t>(rank)];
+      for (const int partner : partners.ranks) {
+        const Combined& other = all[static_cast<std::size_t>(partner)];
+        for (const auto& [from, times] : other.times) own.times[from] += times;
+        own.order += "(" + other.order + ")";
+      }
+      own.order = std::to_string(std::hash<std::string>{}(own.order));
+    }
+    all = std::move(next);
+  }
+  for (const Combined& one : all) {
+    EXPECT_EQ(one.times.size(), all.size()) << "every contribution comes";
+    for (const auto& [from, times] : one.times) EXPECT_EQ(times, 1) << "that of rank " << from;
+    if (groups.levels() > 0) {
+      EXPECT_EQ(one.order, all.front().order) << "all ranks combine alike";
+    }
+  }
+}
+
 void expect_trees(const std::vector<Place>& places) {
   for (const int fanout : {2, 3, most_fanout}) {
     const Groups groups(places, fanout);
     const int size = groups.size();
+    expect_exchange(groups);
     for (const int root : std::set<int>{0, 1 % size, size / 2, size - 1}) expect_tree(groups, root, fanout);
   }
 }

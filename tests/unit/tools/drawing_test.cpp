@@ -117,9 +117,12 @@ TEST(ProtocolView, ShowsWhoTakesFromWhom) {
   EXPECT_EQ(scan.steps[1].move, ProtocolView::Move::combine);
   const auto large = protocol_view(Protocol::slots, ask("allreduce", "1MiB").make().signature, 4);
   EXPECT_THAT(protocol_text(large), HasSubstr("chunks"));
-  const auto tree = protocol_view(Protocol::tree, ask("allreduce", "8").make().signature, 64);
+  const auto tree = protocol_view(Protocol::tree, ask("reduce", "8").make().signature, 64);
   EXPECT_EQ(tree.steps[0].arrows.size(), 63U) << "each rank's line has one reader";
-  EXPECT_EQ(tree.steps[1].arrows.size(), 63U);
+  const auto exchange = protocol_view(Protocol::tree, ask("allreduce", "8").make().signature, 64);
+  ASSERT_EQ(exchange.steps.size(), 2U) << "8 groups of 8";
+  EXPECT_EQ(exchange.layers.size(), 3U);
+  for (const auto& step : exchange.steps) EXPECT_EQ(step.arrows.size(), 64U * 7U) << "each reads the others of a group";
 }
 
 TEST(TopoJson, ComesBackAsItWas) {
