@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "simulation/caches.hpp"
 #include "simulation/scheduler.hpp"
 #include "simulation/shared_memory.hpp"
 
@@ -19,6 +20,24 @@ WeakMemory* find_shared(const volatile void* address, Word& word) {
   if (scheduler == nullptr) return nullptr;
   word = SharedMemory::current()->find(scheduler->rank(), const_cast<const void*>(address));
   return word.segment == SharedMemory::own ? nullptr : memory;
+}
+
+/// Returns the caches, and the place of an address in shared memory, if the access has a price.
+Caches* find_price(const volatile void* address, Word& word) {
+  Caches* caches = Caches::current();
+  if (caches == nullptr) return nullptr;
+  word = SharedMemory::current()->find(Scheduler::here()->rank(), const_cast<const void*>(address));
+  return word.segment == SharedMemory::own ? nullptr : caches;
+}
+
+void pay(const void* address, std::size_t bytes, Access access) {
+  Word word;
+  Caches* caches = find_price(address, word);
+  if (caches == nullptr) return;
+  if (access == Access::read)
+    caches->load(word, bytes, false);
+  else
+    caches->store(word, bytes);
 }
 
 /// Another rank may go on before an atomic access.
@@ -35,6 +54,10 @@ std::memory_order order_of(int order, Site site, const char* operation) {
 template <typename T>
 T load(const volatile T* from, int order, Site site) {
   Word word;
+  if (Caches* caches = find_price(from, word)) {
+    caches->load(word, sizeof(T), true);
+    return static_cast<T>(caches->seen(word, __atomic_load_n(from, __ATOMIC_SEQ_CST)));
+  }
   WeakMemory* memory = begin_atomic(from, word);
   const T newest = __atomic_load_n(from, __ATOMIC_SEQ_CST);
   if (memory == nullptr) return newest;
@@ -45,6 +68,16 @@ T load(const volatile T* from, int order, Site site) {
 template <typename T, std::invocable<T> Change>
 T change(volatile T* at, int order, Site site, const char* operation, bool reads, const Change& changed) {
   Word word;
+  if (Caches* caches = find_price(at, word)) {
+    if (reads)
+      caches->change(word);
+    else
+      caches->store(word, sizeof(T));
+    const T replaced = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    caches->keep(word, replaced);
+    __atomic_store_n(at, changed(replaced), __ATOMIC_SEQ_CST);
+    return replaced;
+  }
   WeakMemory* memory = begin_atomic(at, word);
   T before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
   if (memory != nullptr) {
@@ -62,6 +95,10 @@ T change(volatile T* at, int order, Site site, const char* operation, bool reads
 template <typename T>
 bool compare_exchange(volatile T* at, T* expected, T wanted, int order, int failed, Site site, bool is_weak) {
   Word word;
+  if (Caches* caches = find_price(at, word)) {
+    caches->change(word);
+    caches->keep(word, __atomic_load_n(at, __ATOMIC_SEQ_CST));
+  }
   WeakMemory* memory = begin_atomic(at, word);
   if (memory == nullptr)
     return __atomic_compare_exchange_n(at, expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -80,11 +117,13 @@ bool compare_exchange(volatile T* at, T* expected, T wanted, int order, int fail
 }  // namespace
 
 void touch_shared(const void* address, std::size_t bytes, Access access, Site site) {
+  if (Caches::current() != nullptr) return pay(address, bytes, access);
   Word word;
   if (WeakMemory* memory = find_shared(address, word)) memory->touch({word, bytes, access, site});
 }
 
 void touch_any(const void* address, std::size_t bytes, Access access, Site site) {
+  if (Caches::current() != nullptr) return pay(address, bytes, access);
   WeakMemory* memory = WeakMemory::current();
   const Scheduler* scheduler = memory == nullptr ? nullptr : Scheduler::here();
   if (scheduler == nullptr || bytes == 0) return;
@@ -111,6 +150,7 @@ void end_streams(Site site) {
 }
 
 void fence(std::memory_order order, Site site) {
+  if (Caches* caches = Caches::current(); caches != nullptr && order == std::memory_order_seq_cst) caches->fence();
   WeakMemory* memory = WeakMemory::current();
   Scheduler* scheduler = Scheduler::here();
   if (memory == nullptr || scheduler == nullptr) return;
@@ -144,9 +184,9 @@ void __tsan_vptr_update(void** /*at*/, void* /*to*/) {}
 void __tsan_vptr_read(void** /*from*/) {}
 
 // Nearly all programs are played without weak memory.
-#define TUTTI_TOUCH(name, bytes, access)                                               \
-  void __tsan_##name(void* at) {                                                       \
-    if (WeakMemory::current() != nullptr) touch_shared(at, bytes, access, TUTTI_SITE); \
+#define TUTTI_TOUCH(name, bytes, access)                                                                               \
+  void __tsan_##name(void* at) {                                                                                       \
+    if (WeakMemory::current() != nullptr || Caches::current() != nullptr) touch_shared(at, bytes, access, TUTTI_SITE); \
   }
 #define TUTTI_PLAIN(bytes)                                \
   TUTTI_TOUCH(read##bytes, bytes, Access::read)           \

@@ -12,7 +12,6 @@
 #include <tutti/reduce_op.hpp>
 
 #include "simulation/accesses.hpp"
-#include "simulation/run.hpp"
 #include "simulation/scheduler.hpp"
 #include "simulation/shared_memory.hpp"
 #include "simulation/streams.hpp"
@@ -46,7 +45,7 @@ ssize_t transfer_part(Transfer transfer, pid_t process, const iovec* mine, const
                       Site site) {
   Scheduler* scheduler = Scheduler::here();
   if (scheduler == nullptr) return transfer(process, mine, 1, theirs, 1, 0);
-  if (!Run::current().machine().kernel_copies) {
+  if (!SharedMemory::current()->has_kernel_copies()) {
     errno = EPERM;
     return -1;
   }

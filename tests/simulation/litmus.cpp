@@ -196,7 +196,7 @@ Outcome play(const Litmus& litmus, std::uint64_t seed) {
   Scheduler scheduler(seed, litmus.ranks, manner);
   Nothing nothing;
   scheduler.set_environment(nothing);
-  SharedMemory shared(litmus.ranks);
+  SharedMemory shared(litmus.ranks, false);
   const WeakMemory memory(scheduler, litmus.ranks);
   Page page;
   Seen seen{};

@@ -12,13 +12,11 @@
 #include "call/backoff.hpp"
 #include "call/context.hpp"
 #include "call/cost_model.hpp"
+#include "simulation/contexts.hpp"
 #include "simulation/faults.hpp"
-#include "simulation/handles.hpp"
 
 namespace tutti::simulation {
 namespace {
-
-Run* active_run = nullptr;
 
 /// After it calls fail that a dead rank does not make, in time of the simulation.
 constexpr std::chrono::milliseconds timeout{1};
@@ -94,10 +92,9 @@ Run::Run(std::uint64_t seed, const Wishes& wishes)
       program_(draw_program(seed, random_, machine_, manner_, setting_)),
       scheduler_(seed, machine_.ranks, manner_),
       messages_(scheduler_, machine_.ranks, manner_),
-      memory_(machine_.ranks),
+      memory_(machine_.ranks, machine_.kernel_copies),
       yields_before_(std::exchange(detail::Backoff::yields, manner_.yields)),
       wakes_left_(random_.below(30)) {
-  active_run = this;
   if (wishes.weak) weak_.emplace(scheduler_, machine_.ranks);
   // A rank that has failed makes no other communicator.
   if (wishes.weak && !manner_.dies) plays_ = random_.once_in(4) ? 3 : 2;
@@ -109,12 +106,7 @@ Run::Run(std::uint64_t seed, const Wishes& wishes)
   }
 }
 
-Run::~Run() {
-  detail::Backoff::yields = yields_before_;
-  active_run = nullptr;
-}
-
-Run& Run::current() { return *active_run; }
+Run::~Run() { detail::Backoff::yields = yields_before_; }
 
 std::string Run::play() {
   if (wishes_.prints) fmt::print("seed {}: {}\n", seed_, describe(machine_, manner_));
@@ -159,7 +151,6 @@ void Run::play_program(Rank& rank, fuzz::Player& player) {
   if (!problem.empty()) scheduler_.fail(fmt::format("rank {}: {}", rank.all().rank(), problem));
 }
 
-/// What the factories do, without their exchanges: the facts on which the ranks agree are those of the machine.
 std::shared_ptr<detail::Context> Run::make_context(int rank, std::size_t group,
                                                    std::shared_ptr<detail::Commons>& commons) {
   const std::vector<int>& ranks = program_.groups[group].ranks;
@@ -167,14 +158,7 @@ std::shared_ptr<detail::Context> Run::make_context(int rank, std::size_t group,
   options.reproducible = program_.groups[group].reproducible;
   options.name = fmt::format("group {}", group);
   if (manner_.dies) options.timeout = timeout;
-  auto context = std::make_shared<detail::Context>(options);
-  context->rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
-  context->size = static_cast<int>(ranks.size());
-  context->point_to_point = handle_of<MPI_Comm>(handles_[group]);
-  context->user = handle_of<MPI_Comm>(users_[group]);
-  context->topology = machine_.topology_of(ranks);
-  context->node_of = detail::nodes_of(context->topology);
-  context->on_node = detail::level_on_node(context->topology);
+  auto context = begin_context({machine_, ranks, handles_[group], users_[group]}, rank, options);
   if (machine_.shared_memory && context->topology.nodes == 1) {
     std::string report;
     context->commons = commons;

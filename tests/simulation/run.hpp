@@ -21,9 +21,6 @@ class Run final : public Environment {
   Run(std::uint64_t seed, const Wishes& wishes);
   ~Run() override;
 
-  /// The run that goes on.
-  [[nodiscard]] static Run& current();
-
   /// Returns what is wrong, or "". After a defect no other run can follow.
   [[nodiscard]] std::string play();
   /// A digest of all decisions and all steps: the same for the same seed.
@@ -31,8 +28,6 @@ class Run final : public Environment {
   [[nodiscard]] std::uint64_t decisions() const { return scheduler_.decisions(); }
   /// Ranks whose calls failed because another rank had died.
   [[nodiscard]] int failed() const { return failed_; }
-
-  [[nodiscard]] const Machine& machine() const { return machine_; }
 
   // Environment
   bool deliver(Random& random) override { return messages_.deliver(random); }

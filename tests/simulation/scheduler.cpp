@@ -121,6 +121,7 @@ void Scheduler::check_events() {
 }
 
 int Scheduler::pick() {
+  if (const int chosen = environment_->choose(ready_); chosen >= 0) return chosen;
   const auto is_last = std::find(ready_.begin(), ready_.end(), last_);
   if (manner_.policy == Policy::bursts && is_last != ready_.end() && !waited_ && !random_.once_in(16)) return last_;
   if (manner_.policy != Policy::priorities) return ready_[random_.below(ready_.size())];

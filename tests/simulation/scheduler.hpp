@@ -34,6 +34,8 @@ class Environment {
   virtual bool deliver(Random& random) = 0;
   /// Called at each decision.
   virtual void disturb(Random& random) = 0;
+  /// The rank that goes on, of those that can; -1: the seed chooses.
+  virtual int choose(const std::vector<int>& /*ready*/) { return -1; }
   /// Returns true if a wake-up is to be lost.
   virtual bool loses_wake() = 0;
 };

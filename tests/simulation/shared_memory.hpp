@@ -13,8 +13,10 @@ namespace tutti::simulation {
 /// The memory that ranks of a run share: files, which each of them has mapped at another address, as in processes.
 class SharedMemory {
  public:
-  explicit SharedMemory(int ranks)
-      : mappings_(static_cast<std::size_t>(ranks)), arenas_(static_cast<std::size_t>(ranks)) {
+  SharedMemory(int ranks, bool kernel_copies)
+      : kernel_copies_(kernel_copies),
+        mappings_(static_cast<std::size_t>(ranks)),
+        arenas_(static_cast<std::size_t>(ranks)) {
     active = this;
   }
   ~SharedMemory() { active = nullptr; }
@@ -23,6 +25,9 @@ class SharedMemory {
 
   /// The shared memory of the run that goes on, or null.
   [[nodiscard]] static SharedMemory* current() { return active; }
+
+  /// Whether the kernel copies between memories of ranks.
+  [[nodiscard]] bool has_kernel_copies() const { return kernel_copies_; }
 
   /// A rank has mapped a file that others may map too, until it unmaps it.
   void map(int rank, const void* begin, std::size_t bytes, std::uint64_t file);
@@ -49,6 +54,7 @@ class SharedMemory {
     int segment;
   };
   static inline SharedMemory* active = nullptr;
+  const bool kernel_copies_;
   std::vector<std::vector<Mapping>> mappings_;            ///< by rank
   std::vector<std::vector<detail::shm::Arena*>> arenas_;  ///< by rank
   int last_segment_ = own;

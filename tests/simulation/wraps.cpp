@@ -12,10 +12,12 @@
 #include <cstdint>
 
 #include "simulation/accesses.hpp"
+#include "simulation/caches.hpp"
 #include "simulation/scheduler.hpp"
 #include "simulation/shared_memory.hpp"
 
 using tutti::simulation::Access;
+using tutti::simulation::Caches;
 using tutti::simulation::Scheduler;
 using tutti::simulation::SharedMemory;
 using tutti::simulation::Touch;
@@ -73,6 +75,7 @@ Clock::time_point __real__ZNSt6chrono3_V212steady_clock3nowEv();
 int __wrap_sched_yield() {
   Scheduler* scheduler = Scheduler::here();
   if (scheduler == nullptr) return __real_sched_yield();
+  if (Caches* caches = Caches::current()) caches->yield();
   scheduler->wait();
   return 0;
 }
