@@ -26,12 +26,10 @@ const std::array<float, kept_logarithms>& logarithms() {
 }
 
 void put_dense(std::span<const CriteoRecord> records, float* dense, float* labels) {
-  const auto& kept = logarithms();
   for (const CriteoRecord& record : records) {
     *labels++ = static_cast<float>(record.label);
     for (const std::int32_t x : record.dense) {
-      const auto place = static_cast<std::size_t>(x);
-      *dense++ = place < kept.size() ? kept[place] : std::log(static_cast<float>(x) + 1.0F);
+      *dense++ = log_of_count(x);
     }
   }
 }
@@ -54,11 +52,24 @@ SampleRange overlap(SampleRange range, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
+float log_of_count(std::int32_t count) {
+  static const auto& kept = logarithms();
+  const auto place = static_cast<std::size_t>(count);
+  return place < kept.size() ? kept[place] : std::log(static_cast<float>(count) + 1.0F);
+}
+
 void read_criteo_records(const CriteoSplit& split, std::size_t batch_size, std::uint64_t k, std::size_t begin,
                          std::span<CriteoRecord> out) {
-  if (split.order == nullptr || split.order->keeps_batches()) {
-    const std::uint64_t first = split.order == nullptr ? k * batch_size : split.order->first_of_batch(k, batch_size);
-    return split.file->read(split.first + first + begin, out);
+  if (split.order == nullptr) {
+    return split.file->read(split.first + k * batch_size + begin, out);
+  }
+  if (split.order->has_runs()) {
+    for (std::size_t done = 0; done < out.size();) {
+      const SampleRun run = split.order->run(k, batch_size, begin + done, begin + out.size());
+      split.file->read(split.first + run.first, out.subspan(done, run.count));
+      done += run.count;
+    }
+    return;
   }
   std::array<std::uint64_t, turned_block> numbers;
   for (std::size_t done = 0; done < out.size(); done += turned_block) {

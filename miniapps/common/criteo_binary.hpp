@@ -24,6 +24,9 @@ struct CriteoRecord {
 };
 static_assert(sizeof(CriteoRecord) == 160);
 
+/// log(count + 1) of a dense feature that counts something, at least 0.
+[[nodiscard]] float log_of_count(std::int32_t count);
+
 /// Random access to a file of CriteoRecord. Its pages are mapped for single records, and read for runs of them. Throws
 /// tutti::Error (io), naming file and sample, where a label is neither 0 nor 1, a number is negative, or the file has
 /// become shorter.

@@ -158,11 +158,17 @@ void DayArrays::find_rows(Split split, std::size_t batch_size, std::uint64_t k, 
   const bool train = split == Split::train;
   const std::uint64_t begin = train ? 0 : split == Split::test ? sidecar_.train : sidecar_.train + sidecar_.test;
   std::vector<std::uint64_t> numbers(range.size());
-  if (train && !order_.keeps_batches()) {
+  if (!train) {
+    std::iota(numbers.begin(), numbers.end(), begin + k * batch_size + range.begin);
+  } else if (!order_.has_runs()) {
     order_.number(k * batch_size + range.begin, numbers);
   } else {
-    const std::uint64_t first = train ? order_.first_of_batch(k, batch_size) : begin + k * batch_size;
-    std::iota(numbers.begin(), numbers.end(), first + range.begin);
+    for (std::size_t at = range.begin; at < range.end;) {
+      const SampleRun run = order_.run(k, batch_size, at, range.end);
+      const auto to = numbers.begin() + static_cast<std::ptrdiff_t>(at - range.begin);
+      std::iota(to, to + static_cast<std::ptrdiff_t>(run.count), run.first);
+      at += run.count;
+    }
   }
   found_.resize(numbers.size());
   std::ranges::transform(numbers, found_.begin(), [this](std::uint64_t number) { return find(number); });

@@ -248,7 +248,8 @@ std::uint64_t first_dense(const Batch& batch, std::size_t i) {
 
 TEST(CriteoText, RanksReadTheirOwnSamplesInEveryOrder) {
   const TemporaryFolder folder;
-  for (const Shuffle shuffle : {Shuffle::none, Shuffle::total, Shuffle::day, Shuffle::epoch, Shuffle::batches}) {
+  for (const Shuffle shuffle :
+       {Shuffle::none, Shuffle::total, Shuffle::day, Shuffle::epoch, Shuffle::batches, Shuffle::interleaved}) {
     CriteoText text(options_for(folder, many_lines(700), shuffle));
     text.begin_epoch(1);
     for (const std::uint64_t k : {0U, 2U, 3U}) expect_own_parts(text, Split::train, 170, k, 3);

@@ -131,7 +131,8 @@ TEST(DayArrays, SamplesFollowEachOtherThroughDaysAndSplits) {
 TEST(DayArrays, RanksReadTheirOwnSamplesInEveryOrder) {
   const TemporaryFolder folder;
   write_days(folder);
-  for (const Shuffle shuffle : {Shuffle::none, Shuffle::total, Shuffle::epoch, Shuffle::batches}) {
+  for (const Shuffle shuffle :
+       {Shuffle::none, Shuffle::total, Shuffle::epoch, Shuffle::batches, Shuffle::interleaved}) {
     DayArrays data({.folder = folder.path(), .shuffle = shuffle});
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
       data.begin_epoch(epoch);

@@ -86,7 +86,7 @@ Numbers epoch_of(SampleOrder& order, std::uint64_t epoch, std::uint64_t count) {
 TEST(SampleOrder, IsNewInEachEpochAndTheSameForAllReaders) {
   const std::array<std::uint64_t, 1> days{1000};
   SampleOrder order(Shuffle::epoch, 5, days);
-  EXPECT_FALSE(order.keeps_batches());
+  EXPECT_FALSE(order.has_runs());
   const Numbers first = epoch_of(order, 0, 1000);
   EXPECT_EQ(sorted(first), counted(1000));
   EXPECT_NE(epoch_of(order, 1, 1000), first);
@@ -100,7 +100,7 @@ TEST(SampleOrder, IsNewInEachEpochAndTheSameForAllReaders) {
 TEST(SampleOrder, BatchesMoveAsAWhole) {
   const std::array<std::uint64_t, 1> days{103};
   SampleOrder order(Shuffle::batches, 5, days);
-  EXPECT_TRUE(order.keeps_batches());
+  EXPECT_TRUE(order.has_runs());
   std::vector<Numbers> epochs;
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     order.begin_epoch(epoch);
@@ -113,7 +113,35 @@ TEST(SampleOrder, BatchesMoveAsAWhole) {
   EXPECT_NE(epochs[0], epochs[1]);
 }
 
+/// Batches of 50 samples take places [s * 50 / 24, (s + 1) * 50 / 24) from stretch s, which begins at 3 * s * 50 / 24.
+TEST(SampleOrder, InterleavedBatchesTakeStretchesInTheirOrder) {
+  const std::array<std::uint64_t, 1> days{163};
+  const SampleOrder order(Shuffle::interleaved, 5, days);
+  Numbers all;
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    const std::size_t size = k < 3 ? 50 : 13;
+    for (std::size_t begin = 0; begin < size;) {
+      const SampleRun run = order.run(k, 50, begin, size);
+      ASSERT_GT(run.count, 0U);
+      for (std::size_t i = 0; i < run.count; ++i) {
+        const std::size_t place = begin + i;
+        std::size_t stretch = 0;
+        while ((stretch + 1) * 50 / 24 <= place) ++stretch;
+        const std::size_t low = stretch * 50 / 24;
+        const std::size_t width = (stretch + 1) * 50 / 24 - low;
+        EXPECT_EQ(run.first + i, k < 3 ? 3 * low + k * width + place - low : 150 + place) << k << ' ' << place;
+        all.push_back(run.first + i);
+      }
+      begin += run.count;
+    }
+  }
+  EXPECT_EQ(sorted(all), counted(163));
+  EXPECT_EQ(order.run(1, 50, 3, 50).first, 3 * 2 + 2 + 1U) << "a run may begin within a stretch";
+  EXPECT_EQ(order.run(0, 5, 4, 5).first, 32 * 4U) << "batches of fewer samples than stretches";
+}
+
 TEST(SampleOrder, NamesAreChecked) {
+  EXPECT_EQ(shuffle_kind("interleaved"), Shuffle::interleaved);
   EXPECT_EQ(shuffle_kind("batches"), Shuffle::batches);
   EXPECT_TRUE(contains(error_of([] { (void)shuffle_kind("week"); }), "'week'"));
   const std::array<std::uint64_t, 1> days{std::uint64_t{1} << 32U};
