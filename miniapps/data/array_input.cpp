@@ -2,7 +2,6 @@
 #include "array_input.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +13,7 @@
 #include "common/command_line/progress.hpp"
 #include "common/data/day_files.hpp"
 #include "common/data/npy.hpp"
+#include "file_identity.hpp"
 
 namespace tutti::data {
 
@@ -171,15 +171,6 @@ class ArrayParser {
   std::size_t day_ = 0;
 };
 
-std::string identity_of(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    fail_arrays(path, "cannot be read; copy it again");
-  }
-  return fmt::format("{} {} {}\n", path.string(), info.st_size,
-                     info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec);
-}
-
 }  // namespace
 
 std::uint64_t ArrayInput::bytes() const {
@@ -196,7 +187,7 @@ std::vector<std::uint64_t> ArrayInput::hotness() const {
 std::string ArrayInput::describe(std::uint64_t part_bytes) const {
   std::string text = fmt::format("arrays 1 {}\n", part_bytes);
   for (const miniapps::SidecarFile& file : sidecar.files) {
-    text += identity_of(folder / file.name);
+    text += file_identity(folder / file.name);
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "common/command_line/progress.hpp"
 #include "common/data/day_files.hpp"
 #include "common/data/draft_file.hpp"
+#include "parquet_output.hpp"
 
 namespace tutti::data {
 
@@ -91,7 +92,9 @@ SidecarFile write_categories(const Communicator& comm, const BuildOptions& optio
 Sidecar describe(const BuildOptions& options, const OutputLayout& layout) {
   Sidecar sidecar;
   const OutputShape& shape = options.shape;
-  sidecar.format = shape.format == Format::binary ? miniapps::criteo_binary_format : miniapps::criteo_npy_format;
+  constexpr const char* names[] = {miniapps::criteo_binary_format, miniapps::criteo_npy_format,
+                                   miniapps::criteo_parquet_format};
+  sidecar.format = names[static_cast<std::size_t>(shape.format)];
   const auto [train, test] = miniapps::split_days(layout.day_ends);
   sidecar.train = train;
   sidecar.test = test;
@@ -132,9 +135,10 @@ std::vector<miniapps::SidecarTable> number_ids(const Communicator& comm, const B
   return tables;
 }
 
+template <typename Writer>
 std::vector<SidecarFile> write_samples(const Communicator& comm, const BuildOptions& options, const Catalog& catalog,
                                        const OutputLayout& layout, const Dictionary& dictionary) {
-  OutputWriter writer(comm, layout, options.shape, catalog);
+  Writer writer(comm, layout, options.shape, catalog);
   const std::vector<std::vector<std::uint64_t>> no_keys(options.shape.hotness.size(),
                                                         std::vector<std::uint64_t>(catalog.parts.size()));
   Progress progress("samples", catalog.samples(), comm.rank() == 0);
@@ -161,7 +165,9 @@ BuildSummary build_data(const Communicator& comm, const BuildOptions& options, c
   Dictionary dictionary(comm, options.shape.hotness.size(), options.rule);
   BuildSummary summary{describe(options, layout), dictionary.size(), 0};
   summary.sidecar.tables = number_ids(comm, options, catalog, dictionary);
-  summary.sidecar.files = write_samples(comm, options, catalog, layout, dictionary);
+  const auto write =
+      options.shape.format == Format::parquet ? write_samples<ParquetOutput> : write_samples<OutputWriter>;
+  summary.sidecar.files = write(comm, options, catalog, layout, dictionary);
   using Kind = DictionaryRule::Kind;
   if (options.rule.kind == Kind::first || options.rule.kind == Kind::frequency) {
     const auto facts = write_categories(comm, options, layout, dictionary, summary.sidecar.tables);

@@ -9,6 +9,7 @@
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/parquet_set.hpp"
 #include "view.hpp"
 
 namespace tutti::data {
@@ -20,6 +21,9 @@ using miniapps::CriteoRecordFile;
 using miniapps::MappedFile;
 using miniapps::NpyArray;
 using miniapps::NpzFile;
+using miniapps::ParquetGroup;
+using miniapps::ParquetSet;
+using miniapps::ParquetValues;
 using miniapps::SidecarFile;
 
 [[noreturn]] void fail_check(const std::string& name, const std::string& what) {
@@ -103,6 +107,46 @@ void check_sparse(const DataSet& data, const std::string& name, std::uint64_t sa
   }
 }
 
+/// The values of one column of a row group of the only file of a set.
+void check_column(const DataSet& data, const std::string& name, const ParquetSet& set, const ParquetGroup& group,
+                  std::size_t column, const ParquetValues& values) {
+  const auto fail = [&](std::size_t element, const std::string& what) {
+    miniapps::fail_parquet_value(name, group.first + miniapps::row_of(values, element), set.columns[column], what);
+  };
+  if (values.missing > 0) {
+    fail(0, "a value that is missing, in this row group,");
+  }
+  if (column == 0 || column > set.dense_features) {
+    const std::uint64_t rows = column == 0 ? 2 : data.sidecar.tables[column - 1 - set.dense_features].rows;
+    if (const auto bad = miniapps::first_above(values.integers, rows); bad < values.integers.size()) {
+      fail(bad, fmt::format("{}, which is not below {},", values.integers[bad], rows));
+    }
+  }
+  for (std::size_t i = 0; i < values.reals.size(); ++i) {
+    if (!std::isfinite(values.reals[i])) {
+      fail(i, "a feature that is no finite number");
+    }
+  }
+}
+
+void check_parquet(const DataSet& data, const std::string& name, std::uint64_t samples) {
+  const ParquetSet set = miniapps::describe_parquet({name}, {});
+  if (set.samples() != samples || set.dense_features != data.sidecar.dense_features ||
+      set.tables().size() != data.sidecar.tables.size()) {
+    fail_check(name, "has other samples, features or tables than its sidecar says");
+  }
+  const auto file = miniapps::open_parquet(name);
+  ParquetValues values;
+  for (const ParquetGroup& group : set.groups) {
+    const auto rows = file->rows(group.group, set.names());
+    for (std::size_t column = 0; column < set.columns.size(); ++column) {
+      values.clear();
+      rows->read(column, group.rows, values);
+      check_column(data, name, set, group, column, values);
+    }
+  }
+}
+
 void check_file(const DataSet& data, const SidecarFile& file) {
   const std::string name = (data.folder / file.name).string();
   check_crc(name, file);
@@ -114,6 +158,8 @@ void check_file(const DataSet& data, const SidecarFile& file) {
     check_labels(name, file.samples);
   } else if (file.content == "sparse") {
     check_sparse(data, name, file.samples);
+  } else if (file.content == "samples") {
+    check_parquet(data, name, file.samples);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "common/data/parquet_set.hpp"
 #include "dictionary.hpp"
 #include "output.hpp"
 
@@ -19,6 +20,7 @@ struct ConvertOptions {
   DictionaryRule rule;
   std::uint64_t days = 0;  ///< 0: 7 for one file, a day a file for more
   std::size_t part_bytes = std::size_t{32} << 20U;
+  miniapps::ParquetNames names;
 };
 
 struct GenerateOptions {

@@ -15,6 +15,7 @@
 #include "common/command_line/progress.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/data/day_files.hpp"
+#include "parquet_input.hpp"
 #include "text_input.hpp"
 
 namespace tutti::data {
@@ -114,34 +115,34 @@ void parse_all(const Communicator& comm, const Workspace& workspace, const std::
   });
 }
 
-/// What is converted: files of text, or a folder of arrays.
+/// What is converted: files of text, a folder of arrays, or files of Parquet.
 struct Inputs {
   std::vector<TextFile> text;
   std::optional<ArrayInput> arrays;
+  std::optional<ParquetInput> parquet;
 
-  [[nodiscard]] std::size_t files() const { return arrays ? arrays->days() : text.size(); }
+  /// Days of arrays and Parquet, which their parts keep apart; files of text.
+  [[nodiscard]] std::size_t files() const {
+    return parquet ? parquet->day_ends.size() : arrays ? arrays->days() : text.size();
+  }
   [[nodiscard]] std::uint64_t bytes() const {
     const auto sum = [](std::uint64_t all, const TextFile& file) { return all + file.bytes; };
-    return arrays ? arrays->bytes() : std::accumulate(text.begin(), text.end(), std::uint64_t{0}, sum);
+    return parquet  ? parquet->bytes()
+           : arrays ? arrays->bytes()
+                    : std::accumulate(text.begin(), text.end(), std::uint64_t{0}, sum);
   }
   [[nodiscard]] std::string describe(std::uint64_t part_bytes) const {
-    return arrays ? arrays->describe(part_bytes) : data::describe(text, part_bytes);
+    return parquet  ? parquet->describe(part_bytes)
+           : arrays ? arrays->describe(part_bytes)
+                    : data::describe(text, part_bytes);
+  }
+  /// Whether indices are rows, unless the options say how they are numbered.
+  [[nodiscard]] bool has_rows() const { return arrays || (parquet && !parquet->set.has_texts()); }
+  [[nodiscard]] std::size_t tables() const {
+    return parquet ? parquet->set.tables().size() : arrays ? arrays->sidecar.tables.size() : miniapps::criteo_tables;
   }
 };
 
-Inputs find_inputs(const ConvertOptions& options) {
-  Inputs inputs{{}, find_arrays(options.inputs)};
-  if (!inputs.arrays) {
-    inputs.text = find_text_files(options.inputs);
-  } else if (options.format != Format::npy || options.dense_rule != DenseRule::automatic) {
-    throw Error(ErrorCode::invalid_argument, inputs.arrays->folder.string() +
-                                                 ": has arrays, whose dense features are kept and have no binary form; "
-                                                 "use --format npy without --dense");
-  }
-  return inputs;
-}
-
-/// Indices of arrays are rows, unless the options say how they are numbered.
 DictionaryRule rule_of(DictionaryRule rule, bool has_rows) {
   if (rule.kind == DictionaryRule::Kind::automatic) {
     rule.kind = has_rows && rule.threshold == 0 ? DictionaryRule::Kind::none : DictionaryRule::Kind::first;
@@ -149,9 +150,46 @@ DictionaryRule rule_of(DictionaryRule rule, bool has_rows) {
   return rule;
 }
 
+/// Numbers that are kept have no binary form, and neither have bags or other numbers of columns than Criteo's.
+void check_binary(const Inputs& inputs, const std::string& name) {
+  const bool fits = !inputs.arrays && inputs.parquet->dense_rule != DenseRule::given &&
+                    !inputs.parquet->set.has_lists() && inputs.parquet->set.dense_features == miniapps::criteo_dense &&
+                    inputs.tables() == miniapps::criteo_tables;
+  if (!fits) {
+    throw Error(ErrorCode::invalid_argument,
+                name +
+                    ": has no binary form, which is 13 integers and one index in each of 26 tables; use --format npy " +
+                    (inputs.arrays ? "without --dense" : "or parquet"));
+  }
+}
+
+Inputs find_inputs(const ConvertOptions& options) {
+  Inputs inputs{{}, {}, find_parquet(options.inputs, options.names, options.dense_rule, options.days)};
+  if (!inputs.parquet) {
+    inputs.arrays = find_arrays(options.inputs);
+  } else {
+    const auto kind = rule_of(options.rule, inputs.has_rows()).kind;
+    inputs.parquet->has_rows = kind == DictionaryRule::Kind::none;
+  }
+  if (!inputs.parquet && !inputs.arrays) {
+    inputs.text = find_text_files(options.inputs);
+  } else if (options.format == Format::binary) {
+    check_binary(inputs, options.inputs.front());
+  }
+  if (inputs.arrays && options.dense_rule != DenseRule::automatic) {
+    throw Error(ErrorCode::invalid_argument,
+                inputs.arrays->folder.string() + ": has arrays, whose dense features are kept; omit --dense");
+  }
+  return inputs;
+}
+
 OutputShape shape_of(const ConvertOptions& options, const Inputs& inputs) {
   if (inputs.arrays) {
     return {options.format, DenseRule::given, inputs.arrays->sidecar.dense_features, inputs.arrays->hotness(), false};
+  }
+  if (inputs.parquet) {  // bag_lengths() gives those of its bags
+    return {options.format, inputs.parquet->dense_rule, inputs.parquet->set.dense_features,
+            std::vector<std::uint64_t>(inputs.tables(), 1), false};
   }
   const auto dense = options.dense_rule == DenseRule::automatic ? DenseRule::log1p : options.dense_rule;
   return {options.format, dense, miniapps::criteo_dense, std::vector<std::uint64_t>(miniapps::criteo_tables, 1), false};
@@ -161,8 +199,11 @@ BuildOptions build_options(const ConvertOptions& options, const Inputs& inputs) 
   BuildOptions build;
   build.prefix = options.output;
   build.shape = shape_of(options, inputs);
-  build.rule = rule_of(options.rule, inputs.arrays.has_value());
-  build.days = options.days > 0 ? options.days : inputs.files() == 1 ? miniapps::days_of_one_file : 0;
+  build.rule = rule_of(options.rule, inputs.has_rows());
+  build.days = inputs.parquet        ? 0
+               : options.days > 0    ? options.days
+               : inputs.files() == 1 ? miniapps::days_of_one_file
+                                     : 0;
   return build;
 }
 
@@ -185,13 +226,18 @@ void convert(const Communicator& comm, const ConvertOptions& options) {
     description = inputs.describe(options.part_bytes);
   });
   const Workspace workspace(comm, options.output, description);
-  if (inputs.arrays) {
+  if (inputs.parquet) {
+    part_parquet(comm, workspace, *inputs.parquet, options.part_bytes);
+  } else if (inputs.arrays) {
     part_arrays(comm, workspace, *inputs.arrays, options.part_bytes);
   } else {
     parse_all(comm, workspace, inputs.text, options.part_bytes);
   }
-  const BuildOptions build = build_options(options, inputs);
+  BuildOptions build = build_options(options, inputs);
   const Catalog catalog = read_catalog(comm, workspace, inputs.files(), build.shape.hotness.size());
+  if (inputs.parquet) {
+    build.shape.hotness = bag_lengths(comm, *inputs.parquet, catalog, build.shape.ragged);
+  }
   const BuildSummary summary = build_data(comm, build, catalog);
   if (comm.rank() == 0) {
     workspace.remove();

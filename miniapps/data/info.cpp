@@ -40,7 +40,7 @@ void info(const Communicator& comm, const ViewOptions& options) {
   const auto& s = data.sidecar;
   fmt::print("{}: {} training, {} test and {} validation samples\n", s.format, s.train, s.test, s.validation);
   fmt::print("dense: {} features, {}\n", s.dense_features,
-             s.dense_rule == "given"  ? "as the arrays that were converted"
+             s.dense_rule == "given"  ? "as the input had them"
              : s.dense_rule == "log3" ? "log(max(x, -2) + 3)"
                                       : "log(max(x, 0) + 1)");
   fmt::print("dictionary: {}{}{}\n", s.dictionary_rule,

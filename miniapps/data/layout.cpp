@@ -5,6 +5,7 @@
 
 #include "common/data/day_files.hpp"
 #include "output.hpp"
+#include "parquet_output.hpp"
 
 namespace tutti::data {
 
@@ -103,9 +104,14 @@ OutputLayout lay_out(const std::filesystem::path& prefix, const OutputShape& sha
     layout.folder = prefix.parent_path();
     layout.sidecar = prefix.string() + ".json";
     add_binary(layout, prefix.filename().string(), {train, train + test, day_ends.back()});
+    std::ranges::for_each(layout.files, place_runs);
+    return layout;
+  }
+  layout.folder = prefix;
+  layout.sidecar = prefix / "data.json";
+  if (shape.format == Format::parquet) {
+    layout.files = parquet_files(catalog, day_ends);
   } else {
-    layout.folder = prefix;
-    layout.sidecar = prefix / "data.json";
     std::uint64_t first = 0;
     for (std::size_t day = 0; day < day_ends.size(); ++day) {
       add_day(layout, shape, catalog, day, first, day_ends[day]);

@@ -10,6 +10,7 @@
 
 #include "common/command_line/options.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/parquet_options.hpp"
 
 namespace tutti::data {
 
@@ -23,20 +24,30 @@ constexpr const char* about =
     "Makes data for tutti-dlrm: converts Criteo text, generates data, and looks at them. Alone, or faster on several "
     "ranks: the files are the same.\nRun it as: mpiexec -n 8 tutti-data convert /data/criteo -o /data/terabyte";
 
+/// What is here, and how Parquet comes where it is not.
+std::string about_text() {
+  return fmt::format("{}\nParquet: {}", about,
+                     miniapps::has_parquet() ? "yes" : fmt::format("no; {}", miniapps::parquet_remedy));
+}
+
 void add_output(CLI::App& app, std::string& output, Format& format) {
   add_text(app, "-o,--output", output, "PREFIX",
            "the data set: PREFIX_train.bin ... and PREFIX.json, or the folder PREFIX")
       ->required();
-  add_choice<Format>(app, "--format", format, {{"binary", Format::binary}, {"npy", Format::npy}},
+  add_choice<Format>(app, "--format", format,
+                     {{"binary", Format::binary}, {"npy", Format::npy}, {"parquet", Format::parquet}},
                      "binary: 40 int32 a sample, as DLRM's reference has them; npy: day_N_dense.npy, day_N_labels.npy, "
-                     "day_N_sparse_multi_hot.npz, as MLPerf has them");
+                     "day_N_sparse_multi_hot.npz, as MLPerf has them; parquet: day_N_PART.parquet");
 }
 
 CLI::App* add_convert(CLI::App& app, ConvertOptions& o) {
-  CLI::App* command = app.add_subcommand("convert", "Converts Criteo text or arrays; goes on where a run was killed");
+  CLI::App* command =
+      app.add_subcommand("convert", "Converts Criteo text, arrays or Parquet; goes on where a run was killed");
   command
-      ->add_option("input", o.inputs,
-                   "files of text, folders of day_0, day_1, ..., or a folder of day_0_dense.npy, ...")
+      ->add_option(
+          "input", o.inputs,
+          "files of text, folders of day_0, day_1, ..., a folder of day_0_dense.npy, ..., or files and folders "
+          "of Parquet")
       ->required()
       ->type_name("PATH");
   add_output(*command, o.output, o.format);
@@ -45,21 +56,22 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& o) {
              "day a file)");
   add_choice<DenseRule>(*command, "--dense", o.dense_rule,
                         {{"auto", DenseRule::automatic}, {"log1p", DenseRule::log1p}, {"log3", DenseRule::log3}},
-                        "dense features of text: log(max(x, 0) + 1), or MLPerf's log(x + 3) (auto: log1p); those of "
-                        "arrays are kept");
+                        "dense features of text, and integers of Parquet: log(max(x, 0) + 1), or MLPerf's log(x + 3) "
+                        "(auto: log1p); those of arrays are kept, and reals of Parquet with auto");
   add_choice<DictionaryRule::Kind>(
       *command, "--numbering", o.rule.kind,
       {{"auto", DictionaryRule::Kind::automatic},
        {"first", DictionaryRule::Kind::first},
        {"frequency", DictionaryRule::Kind::frequency}},
       "rows of a table in the order in which their ids appear first, or by falling frequency (auto: first; indices of "
-      "arrays are rows already, unless rare ones share a row)");
+      "arrays and integers of Parquet are rows already, unless rare ones share a row)");
   add_number(*command, "--frequency-threshold", o.rule.threshold, {0, std::uint64_t{1} << 31U},
              "ids that occur less often share row 0 (0: every id has a row)");
   add_number(*command, "--hash-rows", o.rule.hash_rows, {0, most_rows},
              "rows of every table, in which ids are placed by their hash, without a dictionary (0: off)");
   add_bytes(*command, "--part-bytes", o.part_bytes, {64, std::uint64_t{1} << 30U},
             "input that a rank parses at a time; what is lost where a run is killed");
+  command_line::add_parquet_names(*command, o.names);
   return command;
 }
 
@@ -97,8 +109,14 @@ void check_output(const std::string& output) {
           "--output '" + output + "' has no name; omit the slash at its end");
 }
 
+void check_format(Format format) {
+  require(format != Format::parquet || miniapps::has_parquet(),
+          fmt::format("--format parquet: this build has no Parquet; {}", miniapps::parquet_remedy));
+}
+
 void resolve(ConvertOptions& o) {
   check_output(o.output);
+  check_format(o.format);
   require(o.rule.hash_rows != 1, "--hash-rows 1 leaves no row beside that of rare ids; name 2 or more");
   require(o.rule.hash_rows == 0 || o.rule.kind == DictionaryRule::Kind::automatic,
           "--numbering: rows by --hash-rows have no order; omit one of them");
@@ -115,6 +133,7 @@ void check_binary(const GenerateOptions& o, std::size_t tables) {
 
 void validate(const GenerateOptions& o) {
   check_output(o.output);
+  check_format(o.format);
   const std::size_t tables = std::max({o.rows.size(), o.zipf.size(), o.hotness.size()});
   for (const std::size_t size : {o.rows.size(), o.zipf.size(), o.hotness.size()}) {
     require(size == 1 || size == tables,
@@ -129,7 +148,7 @@ void validate(const GenerateOptions& o) {
 
 Request parse_command_line(int argc, const char* const* argv) {
   Request request;
-  CLI::App app{about};
+  CLI::App app{about_text()};
   app.name("tutti-data");
   app.require_subcommand(0, 1);
   const CLI::App* convert = add_convert(app, request.convert);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <tutti/collectives/allgather.hpp>
@@ -47,15 +46,6 @@ std::span<T> room(std::vector<std::byte>& buffer, std::size_t count) {
   return {reinterpret_cast<T*>(buffer.data()), count};
 }
 
-/// The number whose log(x + 1) is the rule's value.
-std::int32_t before_log(std::int32_t value, DenseRule rule) {
-  if (rule == DenseRule::log1p) {
-    return std::max(value, 0);
-  }
-  constexpr std::int32_t largest = 0x7fffffff - 2;
-  return std::clamp(value, -2, largest) + 2;
-}
-
 /// Column by column within blocks that stay in the cache.
 void encode_records(const PartFile& part, const Rows& rows, DenseRule rule, Extent extent,
                     std::span<CriteoRecord> out) {
@@ -84,8 +74,7 @@ void encode_records(const PartFile& part, const Rows& rows, DenseRule rule, Exte
 
 void encode_dense(const PartFile& part, std::size_t features, DenseRule rule, Extent extent, std::span<float> out) {
   const auto value = [rule](std::int32_t number) {
-    return rule == DenseRule::given ? std::bit_cast<float>(number)
-                                    : std::log(static_cast<float>(before_log(number, rule)) + 1.0F);
+    return rule == DenseRule::given ? std::bit_cast<float>(number) : miniapps::log_of_count(before_log(number, rule));
   };
   for (std::size_t j = 0; j < features; ++j) {
     const auto column = part.dense(j).subspan(extent.begin, extent.size());
@@ -109,6 +98,14 @@ void encode_offsets(std::span<const std::uint32_t> lengths, std::uint64_t first,
 }
 
 }  // namespace
+
+std::int32_t before_log(std::int32_t value, DenseRule rule) {
+  if (rule == DenseRule::log1p) {
+    return std::max(value, 0);
+  }
+  constexpr std::int32_t largest = 0x7fffffff - 2;
+  return std::clamp(value, -2, largest) + 2;
+}
 
 OutputWriter::OutputWriter(const Communicator& comm, const OutputLayout& layout, const OutputShape& shape,
                            const Catalog& catalog)

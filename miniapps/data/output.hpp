@@ -15,9 +15,12 @@
 
 namespace tutti::data {
 
-enum class Format { binary, npy };
+enum class Format { binary, npy, parquet };
 /// Of numbers before the logarithm; `given`: the bits of floats are kept. `automatic`: as the input is.
 enum class DenseRule { automatic, log1p, log3, given };
+
+/// The number whose log(x + 1) is the rule's value.
+[[nodiscard]] std::int32_t before_log(std::int32_t value, DenseRule rule);
 
 /// What a run of rows of a file holds.
 enum class RowKind { records, dense, labels, indices, offsets };
@@ -36,7 +39,7 @@ struct RowRun {
 struct OutputFile {
   miniapps::SidecarFile facts;
   std::uint64_t first_sample = 0;
-  std::vector<RowRun> runs;
+  std::vector<RowRun> runs;  ///< none of Parquet, which has an encoding of its own
 };
 
 /// The files of a data set: names, content and the place of each sample.

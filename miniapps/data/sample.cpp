@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tutti/error.hpp>
 
 #include "commands.hpp"
 #include "common/agree.hpp"
 #include "common/criteo_binary.hpp"
+#include "common/data/parquet_set.hpp"
 #include "view.hpp"
 
 namespace tutti::data {
@@ -38,7 +38,7 @@ std::pair<const SidecarFile*, std::uint64_t> find_sample(const DataSet& data, co
 std::string record_line(const CriteoRecord& record) {
   std::string text = fmt::format("{}", record.label);
   for (const std::int32_t value : record.dense) {
-    text += fmt::format("\t{:.6g}", std::log(static_cast<float>(value) + 1.0F));
+    text += fmt::format("\t{:.6g}", miniapps::log_of_count(value));
   }
   for (const std::int32_t index : record.categories) {
     text += fmt::format("\t{}", index);
@@ -77,6 +77,32 @@ std::string npy_sample(const DataSet& data, std::uint64_t sample) {
   return text;
 }
 
+/// The values of one row of a file, column by column.
+std::string parquet_line(const miniapps::ParquetSet& set, std::uint64_t number, const std::string& name) {
+  const auto after = std::ranges::upper_bound(set.groups, number, {}, &miniapps::ParquetGroup::first);
+  const miniapps::ParquetGroup& group = *(after - 1);
+  const auto file = miniapps::open_parquet(name);
+  const auto rows = file->rows(group.group, set.names());
+  std::string text;
+  for (std::size_t column = 0; column < set.columns.size(); ++column) {
+    miniapps::ParquetValues values;
+    rows->skip(column, number - group.first);
+    rows->read(column, 1, values);
+    const bool is_count = column > 0 && column <= set.dense_features && values.reals.empty();
+    text += column > 0 ? "\t" : "";
+    text += is_count ? fmt::format("{:.6g}", miniapps::log_of_count(static_cast<std::int32_t>(values.integers[0])))
+            : values.reals.empty() ? fmt::format("{}", fmt::join(values.integers, ","))
+                                   : fmt::format("{:.6g}", values.reals[0]);
+  }
+  return text;
+}
+
+std::string parquet_sample(const DataSet& data, std::uint64_t sample) {
+  const auto [file, number] = find_sample(data, "samples", sample);
+  const std::string name = (data.folder / file->name).string();
+  return parquet_line(miniapps::describe_parquet({name}, {}), number, name);
+}
+
 }  // namespace
 
 void sample(const Communicator& comm, const ViewOptions& options) {
@@ -89,9 +115,11 @@ void sample(const Communicator& comm, const ViewOptions& options) {
     if (options.first >= all) {
       throw Error(ErrorCode::invalid_argument, fmt::format("--first {}: the data have {} samples", options.first, all));
     }
-    const bool is_binary = data.sidecar.format == miniapps::criteo_binary_format;
+    const auto text_of = data.sidecar.format == miniapps::criteo_binary_format    ? binary_sample
+                         : data.sidecar.format == miniapps::criteo_parquet_format ? parquet_sample
+                                                                                  : npy_sample;
     for (std::uint64_t s = options.first; s < std::min(all, options.first + options.count); ++s) {
-      fmt::print("{}\n", is_binary ? binary_sample(data, s) : npy_sample(data, s));
+      fmt::print("{}\n", text_of(data, s));
     }
   });
 }

@@ -15,6 +15,7 @@
 #include "common/data/packed_text.hpp"
 #include "common/data/sidecar.hpp"
 #include "common/day_arrays.hpp"
+#include "common/parquet_source.hpp"
 
 namespace dlrm {
 
@@ -30,7 +31,7 @@ constexpr std::size_t criteo_fields = 1 + mini::criteo_dense + mini::criteo_tabl
   throw tutti::Error(tutti::ErrorCode::io, "--data=" + path.string() + ": " + what +
                                                "; name Criteo text of 40 fields a line or a folder of it (day_0, "
                                                "...), the PREFIX of PREFIX_train.bin and PREFIX_test.bin, a folder of "
-                                               "arrays (day_0_dense.npy, ...), or one with " +
+                                               "arrays (day_0_dense.npy, ...), Parquet, or a folder with " +
                                                adult_file);
 }
 
@@ -56,6 +57,9 @@ std::string head_of(const fs::path& path) {
 }
 
 DataKind kind_of_file(const fs::path& path) {
+  if (mini::is_parquet(path)) {
+    return DataKind::parquet;
+  }
   const std::string head = head_of(path);
   const std::string_view line = std::string_view(head).substr(0, head.find('\n'));
   const auto fields = static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t')) + 1;
@@ -66,6 +70,9 @@ DataKind kind_of_file(const fs::path& path) {
 }
 
 DataKind kind_of_folder(const fs::path& path) {
+  if (mini::has_parquet_files(path)) {
+    return DataKind::parquet;
+  }
   if (fs::exists(mini::sidecar_path(path)) || mini::has_array_days(path)) {
     return DataKind::days;
   }
@@ -115,12 +122,13 @@ void name_data(const tutti::Communicator& comm, Options& o) {
   });
   tutti::bcast(comm, tutti::Buffer(reinterpret_cast<std::uint8_t*>(&kind), 1), 0);
   o.day_files = kind == DataKind::days;
-  if (kind == DataKind::binary || o.day_files) {
-    o.processed_data_file = o.day_files ? path : binary_prefix(path);
+  o.parquet = kind == DataKind::parquet;
+  if (kind == DataKind::binary || o.day_files || o.parquet) {
+    o.processed_data_file = kind == DataKind::binary ? binary_prefix(path) : path;
   } else {
     o.raw_data_file = path;
   }
-  if (o.day_files) {
+  if (o.day_files || o.parquet) {
     o.indices_per_feature.clear();  // of a preset: the data have bags of their own
   }
   if (kind == DataKind::adult) {
@@ -135,13 +143,15 @@ std::vector<std::uint64_t> rows_of_files(const tutti::Communicator& comm, const 
   if (reads_binary(o)) {
     return mini::criteo_binary_rows(comm, o.processed_data_file);
   }
-  if (!o.day_files || fs::exists(mini::sidecar_path(o.processed_data_file))) {
+  const bool has_sidecar = fs::exists(mini::sidecar_path(o.processed_data_file));
+  if ((!o.day_files && !o.parquet) || (o.day_files && has_sidecar)) {
     return {};
   }
-  if (o.embedding_size_given && o.max_ind_range <= 0) {
+  if (o.embedding_size_given && o.max_ind_range <= 0 && !has_sidecar) {
     return {o.embedding_size.begin(), o.embedding_size.end()};
   }
-  return mini::array_day_rows(comm, o.processed_data_file);
+  return o.parquet ? mini::parquet_rows(comm, o.processed_data_file, o.parquet_names)
+                   : mini::array_day_rows(comm, o.processed_data_file);
 }
 
 }  // namespace dlrm

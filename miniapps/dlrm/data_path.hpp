@@ -11,10 +11,11 @@ namespace dlrm {
 
 /// The formats of --data.
 enum class DataKind : std::uint8_t {
-  text,    ///< a file of Criteo text, or a folder of days of it
-  binary,  ///< the prefix of files of Criteo's records
-  days,    ///< a folder of day files of arrays, with or without a sidecar
-  adult    ///< a folder with the files of Adult
+  text,     ///< a file of Criteo text, or a folder of days of it
+  binary,   ///< the prefix of files of Criteo's records
+  days,     ///< a folder of day files of arrays, with or without a sidecar
+  parquet,  ///< a file of Parquet, or a folder of them
+  adult     ///< a folder with the files of Adult
 };
 
 /// What is at a path, by its content. Local. Throws tutti::Error (io) that names the path, what it holds and what is

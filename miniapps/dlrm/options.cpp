@@ -8,6 +8,7 @@
 
 #include "common/command_line/options.hpp"
 #include "common/command_line/parse.hpp"
+#include "common/data/parquet_options.hpp"
 
 namespace dlrm {
 
@@ -102,7 +103,8 @@ void add_samples(CLI::App& app, Options& o) {
            "data of any of these formats, which is found by the content: Criteo text, plain, gzip or zstd, a folder of "
            "it in "
            "day_0, day_1, ..., the prefix of binary files or one of them, a folder of arrays of days "
-           "(day_0_dense.npy, ...), or one with Adult's files");
+           "(day_0_dense.npy, ...), a file or folder of Parquet, or a folder with Adult's files");
+  add_parquet_names(app, o.parquet_names);
   add_text(app, "--raw-data-file", o.raw_data_file, "FILE",
            "text file of Criteo's Kaggle data; for adult the folder of its files");
   add_text(
@@ -113,11 +115,11 @@ void add_samples(CLI::App& app, Options& o) {
   add_text(app, "--processed-data-file", o.processed_data_file, "FILE",
            "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
   add_choice(
-      app, "--data-randomize", o.data_randomize, {"auto", "total", "day", "epoch", "batches", "none"},
+      app, "--data-randomize", o.data_randomize, {"auto", "total", "day", "epoch", "batches", "interleaved", "none"},
       "order of the training samples of files: the reference's shuffle, one for all epochs (total; day: within "
       "each day of text); anew in each epoch, computed, so that it takes no memory (epoch: all samples; batches: "
-      "whole batches, which are read in one go); none: as in the file; auto: total for text, none for binary "
-      "files");
+      "whole batches, which are read in one go); interleaved: each batch takes the next samples of 24 stretches of the "
+      "data, of which a rank reads its own; none: as in the file; auto: total for text, none for others");
   add_number(app, "--max-ind-range", o.max_ind_range, {-1, static_cast<std::int64_t>(most_rows)},
              "category numbers are taken modulo this when positive");
   add_number(app, "--data-sub-sample-rate", o.data_sub_sample_rate, {0, 1, false, true},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/command_line/parse.hpp"
+#include "common/data/parquet_set.hpp"
 
 namespace dlrm {
 
@@ -60,6 +61,8 @@ struct Options {
   std::string data;  ///< by content; name_data() makes it one of the next three
   std::string raw_data_file;
   bool day_files = false;  ///< --processed-data-file is a folder of them; name_data() finds it
+  bool parquet = false;    ///< it is a file or a folder of Parquet; name_data() finds it
+  tutti::miniapps::ParquetNames parquet_names;
   std::string test_data_file;
   std::string processed_data_file;
   std::string data_randomize = "auto";

@@ -11,6 +11,7 @@
 #include "common/criteo_text.hpp"
 #include "common/day_arrays.hpp"
 #include "common/multi_hot.hpp"
+#include "common/parquet_source.hpp"
 #include "common/random_data.hpp"
 #include "common/test_file.hpp"
 
@@ -88,6 +89,11 @@ std::unique_ptr<mini::DataSource> data_set(const Options& o, std::vector<std::ui
   if (o.day_files) {
     return std::make_unique<mini::DayArrays>(mini::DayArraysOptions{
         o.processed_data_file, o.max_ind_range, mini::shuffle_kind(data_order(o)), o.seed, std::move(file_rows)});
+  }
+  if (o.parquet) {
+    return std::make_unique<mini::ParquetSource>(
+        mini::ParquetSourceOptions{o.processed_data_file, o.parquet_names, o.max_ind_range,
+                                   mini::shuffle_kind(data_order(o)), o.seed, std::move(file_rows)});
   }
   if (reads_binary(o)) {
     return std::make_unique<mini::CriteoBinary>(mini::CriteoBinaryOptions{

@@ -42,7 +42,7 @@ bool has_one_index(const Options& o, std::size_t table) {
   if (!o.indices_per_feature.empty()) {
     return o.indices_per_feature[table] == 1;
   }
-  return o.data_generation == "dataset" ? !o.day_files : o.indices_per_lookup == 1;
+  return o.data_generation == "dataset" ? !o.day_files && !o.parquet : o.indices_per_lookup == 1;
 }
 
 /// "fp32", "bf16", "fp16" or "int8".

@@ -59,7 +59,7 @@ void validate_data(const Options& o) {
     require(o.test_data_file.empty() || !o.data.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
             "--test-data-file is Criteo text beside --raw-data-file; omit --processed-data-file and --data-set=adult");
     require(o.data_randomize != "day" || o.data_set == "adult" || o.processed_data_file.empty(),
-            "--data-randomize=day is for Criteo text; use total, epoch, batches or none");
+            "--data-randomize=day is for Criteo text; use total, epoch, batches, interleaved or none");
     require(o.data_set != "terabyte" || !o.data.empty() || !o.processed_data_file.empty(),
             "--data-set=terabyte is read from --processed-data-file=PREFIX only; make it of the day files: tutti-data "
             "convert FOLDER -o PREFIX");
@@ -107,7 +107,8 @@ void validate_bench(const Options& o) {
 }  // namespace
 
 bool reads_binary(const Options& o) {
-  return o.data_generation == "dataset" && o.data_set != "adult" && !o.processed_data_file.empty() && !o.day_files;
+  return o.data_generation == "dataset" && o.data_set != "adult" && !o.processed_data_file.empty() && !o.day_files &&
+         !o.parquet;
 }
 
 bool reads_text(const Options& o) {

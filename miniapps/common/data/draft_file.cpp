@@ -60,11 +60,17 @@ void DraftFile::append(std::span<const std::byte> bytes) {
   end_ += bytes.size();
 }
 
-void DraftFile::commit(bool durable) {
+void DraftFile::close_file(bool durable) {
   const bool written = !durable || ::fsync(file_) == 0;
   if (::close(std::exchange(file_, -1)) != 0 || !written) {
     fail_draft(draft_, "cannot be written; is the disk full?");
   }
+}
+
+void DraftFile::keep() { close_file(true); }
+
+void DraftFile::commit(bool durable) {
+  close_file(durable);
   if (::rename(draft_.c_str(), path_.c_str()) != 0) {
     fail_draft(path_, "cannot be replaced");
   }

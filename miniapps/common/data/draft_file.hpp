@@ -26,10 +26,14 @@ class DraftFile {
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Writes behind all that was appended before.
   void append(std::span<const std::byte> bytes);
+  /// Leaves the draft, whose content is on the disk, to a writer that commits it. Throws tutti::Error (io).
+  void keep();
   /// Gives the file its final name; with `durable` after its content is on the disk. Throws tutti::Error (io).
   void commit(bool durable);
 
  private:
+  void close_file(bool durable);
+
   std::filesystem::path path_;
   std::filesystem::path draft_;
   Role role_;

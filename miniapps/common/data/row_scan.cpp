@@ -20,9 +20,10 @@ namespace fs = std::filesystem;
 
 using Rows = std::vector<std::uint64_t>;
 
-nlohmann::json identity_of(const std::vector<fs::path>& files) {
+nlohmann::json identity_of(const RowScan& scan) {
   nlohmann::json all;
-  std::ranges::transform(files, std::back_inserter(all), file_identity);
+  std::ranges::transform(scan.files, std::back_inserter(all), file_identity);
+  std::ranges::copy(scan.columns, std::back_inserter(all));
   return all;
 }
 
@@ -59,7 +60,7 @@ std::vector<std::uint64_t> scanned_rows(const Communicator& comm, const RowScan&
     if (comm.rank() == 0) {
       Rows known = scan.known ? scan.known() : Rows();
       if (known.empty()) {
-        identity = identity_of(scan.files);
+        identity = identity_of(scan);
         kept = cache_stem(cache_dir, scan.data, identity) + ".rows.json";
         known = load_rows(kept, identity, scan.tables);
       }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <tutti/communicator.hpp>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct RowScan {
   std::function<std::vector<std::uint64_t>()> known;
   /// The rows that this rank's share of the files needs.
   std::function<std::vector<std::uint64_t>()> scan_share;
+  std::vector<std::string> columns{};  ///< of the files, where options name those that are scanned
 };
 
 /// The rows of each table: known ones; else those of an earlier scan of the same files, which is kept in the folder of

@@ -162,17 +162,24 @@ std::uint64_t samples_of(const Sidecar& sidecar, const std::string& content) {
   return samples;
 }
 
+/// What the files of a format have that each sample is in; none for an unknown format.
+std::vector<std::string> contents_of(const std::string& format) {
+  return format == criteo_binary_format    ? std::vector<std::string>{"records"}
+         : format == criteo_npy_format     ? std::vector<std::string>{"dense", "labels", "sparse"}
+         : format == criteo_parquet_format ? std::vector<std::string>{"samples"}
+                                           : std::vector<std::string>();
+}
+
 void check_sidecar(const Sidecar& sidecar) {
-  require(sidecar.format == criteo_binary_format || sidecar.format == criteo_npy_format,
-          "format '" + sidecar.format.substr(0, 40) + "' is neither criteo-binary nor criteo-npy");
+  const auto contents = contents_of(sidecar.format);
+  require(!contents.empty(), "format '" + sidecar.format.substr(0, 40) + "' is neither " + criteo_binary_format + ", " +
+                                 criteo_npy_format + " nor " + criteo_parquet_format);
   require(sidecar.dense_rule == "log1p" || sidecar.dense_rule == "log3" || sidecar.dense_rule == "given",
           "dense rule '" + sidecar.dense_rule.substr(0, 40) + "' is neither log1p, log3 nor given");
   require(!sidecar.tables.empty() && !sidecar.files.empty(), "has no tables or no files");
-  const bool binary = sidecar.format == criteo_binary_format;
-  for (const char* content : {"records", "dense", "labels", "sparse"}) {
-    const bool wanted = binary == (content == std::string("records"));
-    require(!wanted || samples_of(sidecar, content) == sidecar.samples(),
-            std::string("files of ") + content + " do not have the samples that it names");
+  for (const std::string& content : contents) {
+    require(samples_of(sidecar, content) == sidecar.samples(),
+            "files of " + content + " do not have the samples that it names");
   }
   for (std::size_t t = 0; t < sidecar.tables.size(); ++t) {
     try {

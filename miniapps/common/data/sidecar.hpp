@@ -34,7 +34,7 @@ struct SidecarTable {
 /// One file of a data set. Samples of files with the same content follow one another in the order of the list.
 struct SidecarFile {
   std::string name;     ///< relative to the folder of the sidecar
-  std::string content;  ///< records, dense, labels, sparse or categories
+  std::string content;  ///< records, dense, labels, sparse, samples or categories
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
   std::uint32_t crc32 = 0;  ///< zlib's, of the whole file
@@ -45,11 +45,14 @@ struct SidecarFile {
 ///   format      "criteo-binary": files of `records` (40 int32 a sample), in the order train, test, validation; or
 ///               "criteo-npy": a file of dense, labels and sparse a day: day_N_dense.npy (float32 [n][features], after
 ///               the logarithm), day_N_labels.npy (int32 [n][1]), day_N_sparse_multi_hot.npz (member T.npy of table T:
-///               int32 [n][hotness]; of a ragged table int32 [lookups], and T_offsets.npy, int64 [n + 1])
+///               int32 [n][hotness]; of a ragged table int32 [lookups], and T_offsets.npy, int64 [n + 1]); or
+///               "criteo-parquet": files of `samples`, day_N_PART.parquet, with columns label, int_J (int32 as records
+///               hold them, float32 where the rule is "given") and cat_T (int32; lists of them where any table has bags
+///               of several)
 ///   samples     {"train", "test", "validation"}: they follow one another in this order through all files
 ///   dense       {"features", "rule"}: rule "log1p" is log(max(x, 0) + 1), "log3" is log(max(x, -2) + 3). Records hold
 ///               max(x, 0) or max(x, -2) + 2, so that log(record + 1) is right for both. "given": the numbers of the
-///               arrays that were converted
+///               arrays or of the Parquet that were converted
 ///   dictionary  {"rule", "threshold", "hash_rows"}: rule "first" numbers ids by first appearance, "frequency" by
 ///   falling
 ///               count, "hash" has row 1 + hash % (hash_rows - 1), "none" has ids that are rows. With a threshold above
@@ -76,6 +79,7 @@ struct Sidecar {
 
 inline constexpr const char* criteo_binary_format = "criteo-binary";
 inline constexpr const char* criteo_npy_format = "criteo-npy";
+inline constexpr const char* criteo_parquet_format = "criteo-parquet";
 inline constexpr std::size_t most_hottest = 4096;
 
 /// The sidecar's path: PREFIX.json, or data.json in the folder of day files that `prefix` names.

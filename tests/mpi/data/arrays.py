@@ -131,7 +131,7 @@ def main():
         expect("rows and lookups", (data["tables"][t]["rows"], data["tables"][t]["lookups"],
                                     data["tables"][t]["hotness"]) == (max(flat) + 1, len(flat), hotness))
     p.run(2, "check", p.path("out0"))
-    expect("info", "as the arrays that were converted" in p.run(0, "info", p.path("out0")))
+    expect("info", "as the input had them" in p.run(0, "info", p.path("out0")))
     line = p.run(0, "sample", p.path("out0"), "--first", "41", "--count", "1").split("\t")
     expect(f"a sample of the second day: {line}", int(line[0]) == days[1][2][1] and
            [[int(i) for i in bag.split(",")] for bag in line[1 + FEATURES:]] == [

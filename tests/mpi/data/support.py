@@ -43,9 +43,19 @@ class Program:
         expect(f"{ranks} ranks, {' '.join(flags)}: {done.returncode}\n{done.stdout}{done.stderr}", done.returncode == 0)
         return done.stdout
 
+    def try_run(self, ranks, *flags):
+        """Whether a run that may come to a good end is refused, in one line."""
+        done = subprocess.run(self.command(ranks, list(flags)), capture_output=True, text=True, timeout=100)
+        if done.returncode != 0:
+            self.check_refusal(done, flags)
+        return done.returncode != 0
+
     def refusal(self, ranks, *flags):
         """The one line in which a run is refused."""
         done = subprocess.run(self.command(ranks, list(flags)), capture_output=True, text=True, timeout=100)
+        return self.check_refusal(done, flags)
+
+    def check_refusal(self, done, flags):
         lines = [line for line in done.stderr.splitlines() if line.startswith("tutti-data: ")]
         expect(f"{flags} is refused: {done.stdout}{done.stderr}", done.returncode == 1 and len(lines) == 1)
         expect(f"a line of at most 300 characters beside the folder: {lines[0]}",

@@ -135,7 +135,7 @@ def formats(runner, ranks, text, text_days, binary, days, alone):
         expect_same(f"{ranks} ranks, {data}", got, want)
     expect_same(f"{ranks} ranks, auto", outcome(runner.train(ranks, MODEL + ["--data=" + binary])), want)
     seen = {}
-    for order in ("total", "day", "epoch", "batches"):
+    for order in ("total", "day", "epoch", "batches", "interleaved"):
         seen[order] = outcome(runner.train(ranks, MODEL + ["--data=" + text, "--data-randomize=" + order]))
         support.expect(f"{order} moves samples", seen[order][0] != want[0])
         if order == "day":
@@ -146,7 +146,7 @@ def formats(runner, ranks, text, text_days, binary, days, alone):
             expect_same(f"{ranks} ranks, {order}, binary", got, seen[order])
     shuffled = outcome(runner.train(ranks, MODEL + ["--data=" + binary, "--mlperf-bin-shuffle"]))
     expect_same(f"{ranks} ranks, --mlperf-bin-shuffle", shuffled, seen["batches"])
-    for order, folder in (("none", days), ("epoch", days), ("none", runner.path("plain")), ("epoch", runner.path("packed"))):
+    for order, folder in (("none", days), ("epoch", days), ("interleaved", days), ("none", runner.path("plain")), ("epoch", runner.path("packed"))):
         got = outcome(runner.train(ranks, MODEL + ["--data=" + folder, "--data-randomize=" + order]))
         expect_same(f"{ranks} ranks, {order}, {folder}", got, want if order == "none" else seen[order], TOLERANCE)
     seen["none"] = want

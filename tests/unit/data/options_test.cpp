@@ -43,6 +43,11 @@ TEST(DataOptions, ReachTheirCommand) {
   EXPECT_EQ(convert.convert.rule.threshold, 4U);
   EXPECT_EQ(convert.convert.part_bytes, std::size_t{1} << 20U);
   EXPECT_EQ(request_of({"convert", "a", "-o", "x", "--hash-rows", "9"}).convert.rule.kind, DictionaryRule::Kind::hash);
+  const Request own = request_of(
+      {"convert", "a", "-o", "x", "--label", "y", "--dense-columns", "age,I*", "--sparse-columns", "site,C*"});
+  EXPECT_EQ(own.convert.names.label, "y");
+  EXPECT_EQ(own.convert.names.dense, "age,I*");
+  EXPECT_EQ(own.convert.names.sparse, "site,C*");
   const Request usual = request_of({"convert", "a", "-o", "x"});
   EXPECT_EQ(usual.convert.rule.kind, DictionaryRule::Kind::automatic);
   EXPECT_EQ(usual.convert.dense_rule, DenseRule::automatic);

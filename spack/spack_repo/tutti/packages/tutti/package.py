@@ -139,6 +139,7 @@ class Tutti(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("TUTTI_ENABLE_MINIAPPS", "miniapps"),
             self.define("TUTTI_ENABLE_ONEDNN", spec.satisfies("+onednn")),
             self.define("TUTTI_ZSTD_LIBRARY", ""),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_Parquet", True),
             self.define_from_variant("TUTTI_ENABLE_CUDA", "cuda"),
             self.define_from_variant("TUTTI_ENABLE_HIP", "rocm"),
             self.define("TUTTI_ENABLE_NCCL", spec.satisfies("+nccl") or spec.satisfies("+rccl")),

@@ -1,0 +1,48 @@
+# Parquet for tutti-data and tutti-dlrm: target tutti_miniapp_arrow where it is found. Apache Arrow's own packages, or the
+# headers and libraries inside Python's pyarrow, which are complete.
+set(TUTTI_PYARROW "" CACHE STRING
+  "Parquet of the mini-apps by Python's pyarrow: the folder of that package, or ON to ask python3 for it")
+
+# tutti_find_pyarrow(folder): the folder of the package that TUTTI_PYARROW names.
+function(tutti_find_pyarrow result)
+  set(folder ${TUTTI_PYARROW})
+  if(NOT IS_DIRECTORY "${folder}")
+    find_program(TUTTI_PYTHON3 python3 REQUIRED)
+    mark_as_advanced(TUTTI_PYTHON3)
+    execute_process(COMMAND ${TUTTI_PYTHON3} -c "import os, pyarrow; print(os.path.dirname(pyarrow.__file__))"
+      OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  if(NOT EXISTS "${folder}/include/parquet/api/reader.h")
+    message(FATAL_ERROR "TUTTI_PYARROW: '${TUTTI_PYARROW}' gave no pyarrow with headers: install it (pip install pyarrow), "
+      "name its folder, or leave TUTTI_PYARROW out for mini-apps without Parquet")
+  endif()
+  set(${result} ${folder} PARENT_SCOPE)
+endfunction()
+
+if(TUTTI_PYARROW)
+  tutti_find_pyarrow(folder)
+  set(TUTTI_PYARROW_FOLDER ${folder} CACHE INTERNAL "The folder of the package pyarrow that the mini-apps link")
+  add_library(tutti_miniapp_arrow INTERFACE)
+  target_include_directories(tutti_miniapp_arrow SYSTEM INTERFACE ${folder}/include)
+  foreach(name parquet arrow)
+    file(GLOB library ${folder}/lib${name}.so ${folder}/lib${name}.so.[0-9]*)
+    if(NOT library)
+      message(FATAL_ERROR "TUTTI_PYARROW: ${folder} has no lib${name}.so; install pyarrow anew (pip install pyarrow)")
+    endif()
+    list(GET library -1 library)
+    target_link_libraries(tutti_miniapp_arrow INTERFACE ${library})
+  endforeach()
+  message(STATUS "Found Parquet: ${folder}")
+else()
+  find_package(Parquet QUIET)
+  foreach(target Parquet::parquet_shared Parquet::parquet_static)
+    if(TARGET ${target} AND NOT TARGET tutti_miniapp_arrow)
+      add_library(tutti_miniapp_arrow INTERFACE)
+      target_link_libraries(tutti_miniapp_arrow INTERFACE ${target})
+      message(STATUS "Found Parquet: ${Parquet_DIR}")
+    endif()
+  endforeach()
+endif()
+if(NOT TARGET tutti_miniapp_arrow)
+  message(STATUS "The mini-apps are built without Parquet (TUTTI_PYARROW, or Apache Arrow's packages)")
+endif()
