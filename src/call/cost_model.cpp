@@ -261,8 +261,11 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes, in
   const Link& node = links[on_node];
   const Link& network = links[LinkLevel::network];
   schedules::Starts starts{pace(node), pace(network)};
+  // Pipelines among the ranks of one node keep the default, because these ranks share the rate of its memory.
+  const double start = network.latency + network.overhead;
+  starts.across.through = rounded(start * network.rate, 256, 1 << 20);
   const double slower = per_node > 1 ? std::min(node.rate, network.rate) : network.rate;
-  starts.through = nodes > 1 ? rounded(network.latency * slower, 256, 1 << 20) : starts.on_node.start;
+  if (nodes > 1) starts.through = rounded(start * slower, 256, 1 << 20);
   if (nodes < 2 || distances_of(links.fabric) == 0) return starts;
   starts.across.factors = factors_by_flow(links.fabric, nodes);
   for (schedules::Factors& factors : starts.across.factors)

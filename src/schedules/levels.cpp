@@ -16,8 +16,8 @@ Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, doub
 }
 PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
-  return {cost_of(flat, s.most, bytes, s.starts.on_node.start),
-          senders_of(flat, s.most, bytes, s.starts.on_node.start),
+  return {cost_of(flat, s.most, bytes, s.starts.on_node.through),
+          senders_of(flat, s.most, bytes, s.starts.on_node.through),
           goes_both_ways(flat),
           false,
           hidden_part(flat),
@@ -42,7 +42,7 @@ Generate flat_across(const Layout& l, const Problem& p, Operation operation, dou
 }
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.nodes, bytes, among(s.starts.across, senders), keep);
-  const Cost cost = cost_of(flat, s.nodes, bytes, s.starts.across.start);
+  const Cost cost = cost_of(flat, s.nodes, bytes, s.starts.across.through);
   return {cost, senders, goes_both_ways(flat), false, hidden_part(flat), factors_of(flat, cost, s.starts.across),
           &flat};
 }
@@ -53,7 +53,7 @@ namespace {
 void append_flat(Composer& c, const Layout& l, const LevelPace& pace, Generate flat, Problem p, const RankList& group,
                  const Slice& in, const Slice& out) {
   p.element_size = l.element_size();
-  p.starts.through = pace.start;
+  p.starts.through = pace.through;
   c.append(flat(p), group, in, out);
 }
 

@@ -11,14 +11,14 @@ bool passes_all_on(Operation operation) { return operation == Operation::bcast |
 
 /// The cost in bytes.
 double weight(const Algorithm& algorithm, int size, double bytes, const LevelPace& pace) {
-  const Cost cost = cost_of(algorithm, size, bytes, pace.start);
+  const Cost cost = cost_of(algorithm, size, bytes, pace.through);
   if (cost.rounds == 0) return 0;
   const Factors factors = factors_of(algorithm, cost, pace);
   const double several = goes_both_ways(algorithm) ? pace.several : pace.one_way;
   const double exchanged = std::min(partners_at_once(algorithm, cost), several);
   const double passed = passing_part(algorithm);
   const double rate = 1 / ((1 - passed) / exchanged + passed / std::max(exchanged, pace.passing));
-  const double moving = std::max({1 / rate, senders_of(algorithm, size, bytes, pace.start) / pace.shared,
+  const double moving = std::max({1 / rate, senders_of(algorithm, size, bytes, pace.through) / pace.shared,
                                   factors.bytes / std::max(several, rate)});
   const double last = cost.bytes / at_once(cost) * (1 - passed + passed / std::max(1.0, pace.passing));
   return cost.rounds * pace.start * factors.start +

@@ -43,7 +43,8 @@ struct LevelPace {
   double several = 1;  ///< messages that one rank exchanges at once as fast as one alone
   double shared = std::numeric_limits<double>::infinity();  ///< the same of all ranks of a node
   double one_way = 1;                                       ///< messages to one rank, or from it, as `several`
-  double passing = 1;  ///< rate of a message whose receiver sends none back, over one that two exchange
+  double passing = 1;      ///< rate of a message whose receiver sends none back, over one that two exchange
+  double through = 16384;  ///< of a round of a pipeline, in the same bytes: see pipeline_chunks()
   std::array<Factors, flows> factors{};  ///< of the network, by Flow
 };
 
@@ -56,8 +57,7 @@ enum class KeepOrder : bool { no, yes };
 struct Starts {
   LevelPace on_node{4096, 1024, 1, 16};
   LevelPace across{16384, 4096, 1, 1};
-  /// The start of a round in bytes that pass through all levels at hand meanwhile: see pipeline_chunks().
-  double through = 16384;
+  double through = 16384;  ///< as LevelPace::through, in bytes that pass through all levels at hand meanwhile
   KeepOrder order = KeepOrder::yes;
 };
 

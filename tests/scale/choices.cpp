@@ -65,7 +65,7 @@ void answer(const char* links, int nodes, int per_node, int ranks, std::size_t c
   std::cout << "starts " << starts.through;
   for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
     std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared << ' '
-              << pace.one_way << ' ' << pace.passing;
+              << pace.one_way << ' ' << pace.passing << ' ' << pace.through;
     for (const schedules::Factors& factors : pace.factors) std::cout << ' ' << factors.start << ' ' << factors.bytes;
   }
   std::cout << '\n';

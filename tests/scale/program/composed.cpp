@@ -115,7 +115,7 @@ class Composition {
     problem.size = is_across ? nodes_ : node_size_;
     problem.count = count * stage.blocks;
     problem.element_size = sizeof(float);
-    problem.starts.through = (is_across ? starts_.across : starts_.on_node).start;
+    problem.starts.through = (is_across ? starts_.across : starts_.on_node).through;
     Part made{algorithm->generate(problem), buffers_, 2 + static_cast<int>(s)};
     made.buffers.input = at(from) + offset;
     made.buffers.output = at(stage.to) + offset;

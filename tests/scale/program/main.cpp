@@ -170,12 +170,12 @@ void run(const Arguments& arguments) {
     time_calls(arguments, machine, rank);
 }
 
-constexpr int pace_words = 6 + 2 * static_cast<int>(schedules::flows);
+constexpr int pace_words = 7 + 2 * static_cast<int>(schedules::flows);
 
 schedules::LevelPace pace_of(char** words) {
-  schedules::LevelPace pace{std::atof(words[0]), std::atof(words[1]), std::atof(words[2]),
-                            std::atof(words[3]), std::atof(words[4]), std::atof(words[5])};
-  words += 6;
+  schedules::LevelPace pace{std::atof(words[0]), std::atof(words[1]), std::atof(words[2]), std::atof(words[3]),
+                            std::atof(words[4]), std::atof(words[5]), std::atof(words[6])};
+  words += 7;
   for (schedules::Factors& factors : pace.factors) {
     factors = {std::atof(words[0]), std::atof(words[1])};
     words += 2;
