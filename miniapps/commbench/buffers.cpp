@@ -40,13 +40,12 @@ std::byte* Buffers::send(std::size_t slot) const { return memory_.data() + slot 
 
 std::byte* Buffers::recv(std::size_t slot) const { return send(slot) + pitch(send_bytes()); }
 
-bool Buffers::gives_in_recv() const { return point_.operation == Operation::bcast && world_.rank == world_.root; }
-
 /// Bytes that no result has, and zeros where pages are to stay untouched.
 void Buffers::write_recv(std::byte* to, std::uint64_t iteration) const {
   const auto poison = static_cast<int>(0xA5U + iteration % 2 * 0x11U);
   if (reuse_ != Reuse::fresh) std::memset(to, poison, recv_bytes() + guard);
-  if (gives_in_recv()) pattern_.fill(to, shape_.recv, world_.root, iteration);
+  for (const GivenSlice& slice : shape_.given)
+    pattern_.fill(to + slice.at * point_.type.size(), slice.length, world_.rank, iteration);
 }
 
 void Buffers::fill(std::size_t slot, std::uint64_t iteration) {
@@ -77,7 +76,7 @@ std::optional<std::string> Buffers::fault_in(const std::byte* got, std::uint64_t
                        hexadecimal(got + *wrong * size, size), hexadecimal(want.data(), size), slice.first, slice.last);
   }
   const auto poison = reuse_ == Reuse::fresh ? std::byte{0} : static_cast<std::byte>(0xA5U + iteration % 2 * 0x11U);
-  const std::size_t begin = shape_.result.empty() ? 0 : recv_bytes();
+  const std::size_t begin = shape_.result.empty() && shape_.given.empty() ? 0 : recv_bytes();
   for (std::size_t i = begin; i < recv_bytes() + guard; ++i)
     if (got[i] != poison) return fmt::format("byte {} of a buffer of {} bytes was written", i, recv_bytes());
   return std::nullopt;

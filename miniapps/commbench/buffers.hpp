@@ -41,7 +41,6 @@ class Buffers {
   [[nodiscard]] static std::size_t pitch(std::size_t bytes) { return (bytes + guard + page - 1) / page * page; }
   [[nodiscard]] std::size_t send_bytes() const { return shape_.send * point_.type.size(); }
   [[nodiscard]] std::size_t recv_bytes() const { return shape_.recv * point_.type.size(); }
-  [[nodiscard]] bool gives_in_recv() const;
   void write_recv(std::byte* to, std::uint64_t iteration) const;
   [[nodiscard]] std::optional<std::string> fault_in(const std::byte* got, std::uint64_t iteration) const;
 

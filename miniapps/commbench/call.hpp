@@ -6,6 +6,7 @@
 #include <string>
 #include <tutti/communicator.hpp>
 #include <tutti/options.hpp>
+#include <vector>
 
 #include "point.hpp"
 #include "shape.hpp"
@@ -39,15 +40,19 @@ struct Arguments {
   std::byte* recv = nullptr;
   Stream stream{};  ///< of calls on device memory
   Accumulation accumulation = Accumulation::full;
-  bool in_place = false;  ///< in MPI's sense, on the ranks where the operation has it; Tutti's calls only
+  bool in_place = false;  ///< in MPI's sense, on the ranks where the operation has it; `shape` is as without
 };
 
-/// A call of Tutti. `algorithm` as in tutti::Options. Collective for persistent ones; throws tutti::Error.
+/// Several calls that go at once; none of them blocking.
+[[nodiscard]] std::unique_ptr<MeasuredCall> make_concurrent(std::vector<std::unique_ptr<MeasuredCall>> calls);
+
+/// A call of Tutti, or messages by its point-to-point. `algorithm` as in tutti::Options. Collective for persistent
+/// ones; throws tutti::Error.
 [[nodiscard]] std::unique_ptr<MeasuredCall> make_tutti_call(const Communicator& comm, const Arguments& arguments,
                                                             const std::string& algorithm);
 
-/// A call of the host MPI itself, on the communicator's own handle. Collective for persistent ones; throws
-/// NotApplicable where this MPI has no such type, operation, count or persistent form.
+/// A call of the host MPI itself, or messages by its point-to-point, on the communicator's own handle. Collective for
+/// persistent ones; throws NotApplicable where this MPI has no such type, operation, count or persistent form.
 [[nodiscard]] std::unique_ptr<MeasuredCall> make_mpi_call(const Communicator& comm, const Arguments& arguments);
 
 class RawNccl;

@@ -19,10 +19,10 @@ constexpr std::size_t most_in_a_batch = 512;
 World world_of(const Communicator& comm, const Settings& settings) { return {comm.rank(), comm.size(), settings.root}; }
 
 /// Where the settings ask for buffers of its own for each iteration: how many may follow one another. Equal on all
-/// ranks: counted by the size of the point, not by what this rank has of it.
+/// ranks: counted by the longest buffer of any rank.
 std::size_t slots_for(const Settings& settings, const Point& point, const Shape& shape) {
   if (settings.reuse == Reuse::reuse || point.operation == Operation::barrier) return 1;
-  const std::size_t fit = settings.cold_bytes / (2 * (shape.total * point.type.size() + 8192));
+  const std::size_t fit = settings.cold_bytes / (2 * (shape.largest * point.type.size() + 8192));
   const std::size_t most = point.mode == Mode::persistent ? most_persistent_slots : most_in_a_batch;
   return std::clamp<std::size_t>(fit, 2, most);
 }
@@ -40,25 +40,38 @@ Experiment::Experiment(const Communicator& comm, const Settings& settings, const
       world_(world_of(comm, settings)),
       algorithm_(algorithm),
       team_(comm),
-      buffers_(point, shape, world_, pattern_of(point, comm.size()), settings.reuse, slots_for(settings, point, shape),
-               &comm),
-      equipment_(equipment) {
+      equipment_(equipment),
+      buffer_shape_(settings.in_place ? make_in_place(point.operation, world_, shape) : shape),
+      buffers_(point, buffer_shape_, world_, pattern_of(point, comm.size()), settings.reuse,
+               slots_for(settings, point, shape) * communicators(), &comm) {
   if (is_on_device(point.memory)) stream_.emplace();
   make_calls();
 }
 
-std::unique_ptr<MeasuredCall> Experiment::make_call(std::size_t slot) {
-  Arguments arguments{point_, world_, &shape_, buffers_.send(slot), buffers_.recv(slot)};
+std::unique_ptr<MeasuredCall> Experiment::make_call(const Communicator& comm, std::size_t buffer) {
+  Arguments arguments{point_, world_, &shape_, buffers_.send(buffer), buffers_.recv(buffer)};
   if (stream_) arguments.stream = stream_->stream();
   arguments.accumulation = settings_.accumulation;
-  if (algorithm_ == host_mpi) return make_mpi_call(comm_, arguments);
-  if (algorithm_ == raw_nccl) return make_nccl_call(equipment_.nccl, comm_, arguments);
-  return make_tutti_call(comm_, arguments, algorithm_ == "auto" ? "" : algorithm_);
+  arguments.in_place = settings_.in_place;
+  if (algorithm_ == host_mpi) return make_mpi_call(comm, arguments);
+  if (algorithm_ == raw_nccl) return make_nccl_call(equipment_.nccl, comm, arguments);
+  return make_tutti_call(comm, arguments, algorithm_ == "auto" ? "" : algorithm_);
 }
 
 void Experiment::make_calls() {
   calls_.clear();
-  for (std::size_t slot = 0; slot < buffers_.slots(); ++slot) calls_.push_back(make_call(slot));
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    std::vector<std::unique_ptr<MeasuredCall>> calls;
+    for (std::size_t i = 0; i < communicators(); ++i)
+      calls.push_back(make_call(i == 0 ? comm_ : equipment_.duplicates[i - 1], slot * communicators() + i));
+    calls_.push_back(make_concurrent(std::move(calls)));
+  }
+}
+
+/// Each communicator's call has data of its own.
+void Experiment::fill(std::size_t slot, std::uint64_t iteration) {
+  for (std::size_t i = 0; i < communicators(); ++i)
+    buffers_.fill(slot * communicators() + i, iteration * communicators() + i);
 }
 
 void Experiment::settle() const {
@@ -92,7 +105,9 @@ void Experiment::verify(std::size_t slot, std::uint64_t iteration) {
     return;
   }
   ++checked_;
-  const auto fault = buffers_.find_fault(slot, iteration);
+  std::optional<std::string> fault;
+  for (std::size_t i = 0; i < communicators() && !fault; ++i)
+    fault = buffers_.find_fault(slot * communicators() + i, iteration * communicators() + i);
   if (!fault) return;
   ++wrong_;
   if (fault_.empty()) fault_ = fmt::format("iteration {}: {}", iteration, *fault);
@@ -101,7 +116,7 @@ void Experiment::verify(std::size_t slot, std::uint64_t iteration) {
 void Experiment::warm_up() {
   std::vector<double> seconds;
   for (int i = 0; i < std::max(settings_.warm_up, 1); ++i) {
-    buffers_.fill(0, ++iteration_);
+    fill(0, ++iteration_);
     seconds.push_back(timed_call(0));
     verify(0, iteration_);
   }
@@ -111,7 +126,7 @@ void Experiment::warm_up() {
 
 /// About eight batches fill a budget.
 std::size_t Experiment::batch_size(double budget) const {
-  if (buffers_.slots() > 1) return buffers_.slots();
+  if (slots() > 1) return slots();
   if (settings_.check == Check::all) return 1;
   const double wanted = std::ceil(budget / 8 / std::max(estimate_, 1e-8));
   return static_cast<std::size_t>(std::clamp(wanted, 2.0, static_cast<double>(most_in_a_batch)));
@@ -121,7 +136,7 @@ std::size_t Experiment::batch_size(double budget) const {
 std::vector<double> Experiment::repeated_batch(std::size_t iterations) {
   std::vector<double> seconds(iterations);
   for (std::size_t i = 0; i < iterations; ++i) {
-    if (i + 1 == iterations && settings_.check != Check::off) buffers_.fill(0, ++iteration_);
+    if (i + 1 == iterations && settings_.check != Check::off) fill(0, ++iteration_);
     seconds[i] = timed_call(0);
   }
   verify(0, iteration_);
@@ -136,7 +151,7 @@ std::vector<double> Experiment::rotated_batch(std::size_t iterations) {
     make_calls();
   }
   const std::uint64_t before = iteration_;
-  for (std::size_t i = 0; i < iterations; ++i) buffers_.fill(i, ++iteration_);
+  for (std::size_t i = 0; i < iterations; ++i) fill(i, ++iteration_);
   if (equipment_.evictor) equipment_.evictor->run();
   std::vector<double> seconds(iterations);
   for (std::size_t i = 0; i < iterations; ++i) seconds[i] = timed_call(i);
@@ -145,8 +160,7 @@ std::vector<double> Experiment::rotated_batch(std::size_t iterations) {
 }
 
 std::vector<double> Experiment::batch(std::size_t iterations) {
-  std::vector<double> seconds =
-      buffers_.slots() > 1 ? rotated_batch(std::min(iterations, buffers_.slots())) : repeated_batch(iterations);
+  std::vector<double> seconds = slots() > 1 ? rotated_batch(std::min(iterations, slots())) : repeated_batch(iterations);
   team_.take_largest(seconds);
   return seconds;
 }
@@ -183,7 +197,7 @@ bool Experiment::is_queued() const {
 
 void Experiment::measure_queued(double budget, Measurement& result) {
   const auto calls = static_cast<int>(std::clamp(std::ceil(budget / std::max(estimate_, 1e-8)), 5.0, 200.0));
-  if (settings_.check != Check::off) buffers_.fill(0, ++iteration_);
+  if (settings_.check != Check::off) fill(0, ++iteration_);
   DeviceTimer timer;
   MeasuredCall& call = *calls_.front();
   team_.meet();

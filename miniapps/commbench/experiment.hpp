@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "beside.hpp"
 #include "buffers.hpp"
 #include "call.hpp"
 #include "device_timer.hpp"
@@ -21,6 +22,8 @@ namespace tutti::commbench {
 struct Equipment {
   std::optional<Evictor> evictor{};
   RawNccl nccl{};
+  std::unique_ptr<Computation> computation{};
+  std::vector<Communicator> duplicates{};  ///< of which calls go beside those of the first communicator
 };
 
 /// One algorithm at one point: makes and verifies calls. Collective, as are its members but the constructor's checks.
@@ -40,10 +43,15 @@ class Experiment {
 
   /// How much of the communication hides behind computing, with and without tests, and with calls of the host MPI.
   [[nodiscard]] Overlap measure_overlap(double pure, double budget);
+  /// The call beside the settings' computation; the last result is verified into `result`.
+  void measure_together(double pure, double budget, Measurement& result);
 
  private:
   void make_calls();
-  [[nodiscard]] std::unique_ptr<MeasuredCall> make_call(std::size_t slot);
+  [[nodiscard]] std::unique_ptr<MeasuredCall> make_call(const Communicator& comm, std::size_t buffer);
+  [[nodiscard]] std::size_t slots() const { return buffers_.slots() / communicators(); }
+  [[nodiscard]] std::size_t communicators() const { return 1 + equipment_.duplicates.size(); }
+  void fill(std::size_t slot, std::uint64_t iteration);
   void settle() const;
   void add_checks(Measurement& result);
   [[nodiscard]] double timed_call(std::size_t slot);
@@ -63,6 +71,10 @@ class Experiment {
     double waited = 0;
   };
   [[nodiscard]] Spent overlapped(double compute, Between between, int times);
+  [[nodiscard]] double compute_alone();
+  [[nodiscard]] std::size_t fitting_size(double seconds);
+  /// One call with the computation in overlap_tests + 1 parts and a test behind each but the last.
+  [[nodiscard]] Together together_once();
   /// The medians of the slowest rank.
   [[nodiscard]] Spent overlapped_often(double compute, Between between, int times, int iterations);
 
@@ -73,8 +85,9 @@ class Experiment {
   World world_;
   std::string algorithm_;
   Team team_;
-  Buffers buffers_;
   Equipment& equipment_;
+  Shape buffer_shape_;
+  Buffers buffers_;                       ///< those of a slot one behind the other, one for each communicator
   std::optional<DeviceStream> stream_{};  ///< of calls on device memory
   std::vector<std::unique_ptr<MeasuredCall>> calls_;
   std::uint64_t iteration_ = 0;

@@ -31,8 +31,9 @@ void print(const std::string& text) {
 
 void print_list(const tutti::Communicator& comm) {
   std::string text =
-      fmt::format("operations: {}\n\ndatatypes: {}\n\noperations of reductions: {}\n\nmemory:\n",
-                  fmt::join(operation_names(), ", "), fmt::join(type_names(), ", "), fmt::join(op_names(), ", "));
+      fmt::format("operations: {}\n\nmessages: {}\n\ndatatypes: {}\n\noperations of reductions: {}\n\nmemory:\n",
+                  fmt::join(operation_names(), ", "), fmt::join(traffic_names(), ", "), fmt::join(type_names(), ", "),
+                  fmt::join(op_names(), ", "));
   for (const auto kind : parse_memory({"all"})) {
     const std::string why = why_no_memory(kind);
     text += fmt::format("  {:8} {}\n", space_name(kind), why.empty() ? "yes" : "no: " + why);
@@ -63,6 +64,10 @@ void complete(Settings& settings, int ranks) {
   if (settings.root < 0 || settings.root >= ranks)
     throw std::invalid_argument(
         fmt::format("--root {} is not a rank; there are {} ranks, from 0 to {}", settings.root, ranks, ranks - 1));
+  const std::size_t parts = settings.splits.parts.size();
+  if (parts > 0 && parts != static_cast<std::size_t>(ranks))
+    throw std::invalid_argument(fmt::format("--splits {}: there are {} parts for {} ranks; name a part for each rank",
+                                            splits_text(settings.splits), parts, ranks));
   if (settings.reuse != Reuse::reuse && settings.cold_bytes == 0)
     settings.cold_bytes = std::max(std::size_t{64} << 20U, 2 * largest_cache() / static_cast<std::size_t>(ranks));
 }
@@ -93,14 +98,14 @@ int measure(const tutti::Communicator& comm, Settings settings) {
   if (points.empty())
     throw std::invalid_argument(
         "nothing to measure: no type in --types has an operation of --ops, or --high is below "
-        "one element a rank; see --list");
+        "one element a rank, or there is one rank for messages; see --list");
   for (const std::string& file : {settings.json_file, settings.csv_file})
     if (is_first && !file.empty()) tutti::miniapps::check_writable(file);
   Suite suite(comm, settings);
   tutti::command_line::Progress progress("commbench", points.size(), is_first);
   std::vector<PointResult> results;
   std::uint64_t wrong = 0;
-  const TableWidths widths = table_widths(points, shown_names(comm, settings));
+  const TableWidths widths = table_widths(points, shown_names(comm, settings), settings.beside);
   if (is_first) print(table_header(widths));
   for (const Point& point : points) {
     results.push_back(suite.measure(point));

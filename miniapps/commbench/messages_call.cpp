@@ -65,6 +65,16 @@ class MessagesCall final : public MeasuredCall {
 
 }  // namespace
 
+std::vector<Transfer> transfers_of(const Arguments& arguments) {
+  const std::size_t size = arguments.point.type.size();
+  std::vector<Transfer> transfers;
+  for (const MessageSlice& one : arguments.shape->messages) {
+    std::byte* base = one.is_recv ? arguments.recv : arguments.send;
+    transfers.push_back({one.is_recv, one.peer, one.tag, base + one.at * size, one.length * size});
+  }
+  return transfers;
+}
+
 std::unique_ptr<MeasuredCall> make_messages_call(const Communicator& comm, std::vector<Transfer> transfers, Mode mode,
                                                  MemorySpace memory, Stream stream) {
   return std::make_unique<MessagesCall>(comm, std::move(transfers), mode, memory, stream);

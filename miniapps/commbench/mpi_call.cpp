@@ -5,6 +5,7 @@
 #include <tutti/mpi.hpp>
 
 #include "call.hpp"
+#include "messages_call.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -103,13 +104,14 @@ class MpiCall final : public MeasuredCall {
     }
     const Shape& shape = *a.shape;
     count_ = to_int(shape.count * units);
-    to_int(shape.total * units);
+    to_int(shape.largest * units);
     send_count_ = to_int(shape.send * units);
     recv_count_ = to_int(shape.recv * units);
     send_counts_ = to_ints(shape.send_counts, units);
     send_displs_ = to_ints(shape.send_displs, units);
     recv_counts_ = to_ints(shape.recv_counts, units);
     recv_displs_ = to_ints(shape.recv_displs, units);
+    if (a.in_place) work_in_place(a.world);
     if (mode_ == Mode::persistent) check(issue<Mode::persistent>());
   }
   ~MpiCall() override {
@@ -137,6 +139,12 @@ class MpiCall final : public MeasuredCall {
  private:
   static void check(int code) {
     if (code != MPI_SUCCESS) throw std::runtime_error(fmt::format("the host MPI failed with code {}", code));
+  }
+
+  void work_in_place(const World& world) {
+    const InPlaceSide side = in_place_side(operation_, world);
+    if (side == InPlaceSide::recv) recv_ = MPI_IN_PLACE;
+    if (side == InPlaceSide::send) send_ = MPI_IN_PLACE;
   }
 
 #if MPI_VERSION >= 4
@@ -213,8 +221,8 @@ class MpiCall final : public MeasuredCall {
   Operation operation_;
   Mode mode_;
   int root_;
-  std::byte* send_;
-  std::byte* recv_;
+  void* send_;
+  void* recv_;
   MPI_Datatype type_ = MPI_BYTE;
   MPI_Op op_ = MPI_OP_NULL;
   int count_ = 0;
@@ -232,6 +240,10 @@ class MpiCall final : public MeasuredCall {
 std::unique_ptr<MeasuredCall> make_mpi_call(const Communicator& comm, const Arguments& arguments) {
   if (arguments.point.memory == MemorySpace::device || arguments.point.memory == MemorySpace::managed)
     throw NotApplicable("it is unknown whether the host MPI takes device memory, so it gets only host memory");
+  const Point& point = arguments.point;
+  if (point.traffic)
+    return make_mpi_messages_call(comm.mpi_handle(), transfers_of(arguments), point.mode,
+                                  arguments.shape->total * point.type.size());
   return std::make_unique<MpiCall>(comm.mpi_handle(), arguments);
 }
 

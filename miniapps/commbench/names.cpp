@@ -27,7 +27,7 @@ std::vector<std::string> names_in(const std::vector<Named<T>>& all) {
 
 template <typename T, typename Other>
 std::vector<T> parse(const char* option, const std::vector<std::string>& names, const std::vector<Named<T>>& all,
-                     const Other& other) {
+                     const Other& other, const std::string& more = {}) {
   std::vector<T> values;
   const auto add = [&](const T& value) {
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
@@ -42,8 +42,8 @@ std::vector<T> parse(const char* option, const std::vector<std::string>& names, 
     else if (other(name, value))
       add(value);
     else
-      throw std::invalid_argument(
-          fmt::format("{}: there is no '{}'; choose from {}, or all", option, name, fmt::join(names_in(all), ", ")));
+      throw std::invalid_argument(fmt::format("{}: there is no '{}'; choose from {}, or all{}", option, name,
+                                              fmt::join(names_in(all), ", "), more));
   }
   if (values.empty()) throw std::invalid_argument(fmt::format("{}: the list is empty; name at least one", option));
   return values;
@@ -58,6 +58,21 @@ std::vector<Named<Operation>> operations() {
   std::vector<Named<Operation>> all;
   for (const Operation operation : all_operations) all.push_back({std::string(operation_name(operation)), operation});
   return all;
+}
+
+std::vector<Named<Traffic>> all_named_traffic() {
+  std::vector<Named<Traffic>> all;
+  for (const Traffic traffic : all_traffic) all.push_back({std::string(traffic_name(traffic)), traffic});
+  return all;
+}
+
+/// The names of messages, or those of all else.
+std::vector<std::string> names_of(const std::vector<std::string>& names, bool are_traffic) {
+  const std::vector<std::string> known = traffic_names();
+  std::vector<std::string> some;
+  for (const std::string& name : names)
+    if ((std::find(known.begin(), known.end(), name) != known.end()) == are_traffic) some.push_back(name);
+  return some;
 }
 
 std::vector<Named<Datatype>> types() {
@@ -93,11 +108,21 @@ CallForm form_of(Mode mode) {
 }  // namespace
 
 std::vector<std::string> operation_names() { return names_in(operations()); }
+std::vector<std::string> traffic_names() { return names_in(all_named_traffic()); }
 std::vector<std::string> type_names() { return names_in(types()); }
 std::vector<std::string> op_names() { return names_in(ops()); }
 
 std::vector<Operation> parse_operations(const std::vector<std::string>& names) {
-  return parse("--operations", names, operations());
+  const std::vector<std::string> collectives = names_of(names, false);
+  if (collectives.empty() && !names.empty()) return {};
+  return parse(
+      "--operations", collectives, operations(), [](const std::string&, Operation&) { return false; },
+      fmt::format(", or messages: {}", fmt::join(traffic_names(), ", ")));
+}
+
+std::vector<Traffic> parse_traffic(const std::vector<std::string>& names) {
+  const std::vector<std::string> messages = names_of(names, true);
+  return messages.empty() ? std::vector<Traffic>{} : parse("--operations", messages, all_named_traffic());
 }
 
 std::vector<Datatype> parse_types(const std::vector<std::string>& names) {

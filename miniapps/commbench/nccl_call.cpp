@@ -63,7 +63,8 @@ class NcclCall final : public MeasuredCall {
  public:
   NcclCall(RawNccl& nccl, const Arguments& a)
       : nccl_(nccl), a_(a), count_(a.shape->count), type_(type_of(a.point.type)) {
-    require_possible(a.point.operation);
+    if (!a.point.traffic) require_possible(a.point.operation);
+    if (a.in_place) throw NotApplicable("NCCL's calls in place are laid out in another way; leave out --in-place");
     if (a.point.mode != Mode::blocking) throw NotApplicable("calls of NCCL have one form: ordered on a stream");
     if (a.point.op) op_ = op_of(*a.point.op);
   }
@@ -76,6 +77,7 @@ class NcclCall final : public MeasuredCall {
  private:
   NcclResult issue();
   NcclResult exchange(bool to_all, bool from_all);
+  NcclResult exchange_messages();
   NcclResult send_to(int peer);
   NcclResult recv_from(int peer);
 
@@ -92,6 +94,7 @@ NcclResult NcclCall::issue() {
   void* stream = a_.stream.handle;
   const int root = a_.world.root;
   const bool is_root = a_.world.rank == root;
+  if (a_.point.traffic) return exchange_messages();
   switch (a_.point.operation) {
     case Operation::bcast:
       return t.broadcast(a_.recv, a_.recv, count_, type_, root, comm, stream);
@@ -141,6 +144,22 @@ NcclResult NcclCall::exchange(bool to_all, bool from_all) {
     if (to_all || (gathers && is_root)) nccl_.check(send_to(peer), "ncclSend");
     if (from_all || (scatters && is_root)) nccl_.check(recv_from(peer), "ncclRecv");
   }
+  return nccl_.table().group_end();
+}
+
+/// NCCL matches the messages of two ranks by their order, in which the shape has those of a tag.
+NcclResult NcclCall::exchange_messages() {
+  nccl_.check(nccl_.table().group_start(), "ncclGroupStart");
+  const std::size_t size = a_.point.type.size();
+  for (const MessageSlice& one : a_.shape->messages)
+    if (one.is_recv)
+      nccl_.check(
+          nccl_.table().recv(a_.recv + one.at * size, one.length, type_, one.peer, nccl_.handle(), a_.stream.handle),
+          "ncclRecv");
+    else
+      nccl_.check(
+          nccl_.table().send(a_.send + one.at * size, one.length, type_, one.peer, nccl_.handle(), a_.stream.handle),
+          "ncclSend");
   return nccl_.table().group_end();
 }
 

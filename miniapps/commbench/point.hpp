@@ -6,10 +6,12 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tutti/operation.hpp>
 #include <tutti/reduce_op.hpp>
 
 #include "memory.hpp"
+#include "traffic.hpp"
 
 namespace tutti::commbench {
 
@@ -30,7 +32,13 @@ struct Point {
   std::size_t bytes = 0;           ///< asked for; what is measured may be a little less, see Shape::total
   MemorySpace memory = MemorySpace::host;
   Mode mode = Mode::blocking;
+  std::optional<Traffic> traffic{};  ///< messages; `operation` is then alltoallv, whose rules for data they share
 };
+
+/// "allreduce", "incast".
+[[nodiscard]] constexpr std::string_view name_of(const Point& point) {
+  return point.traffic ? traffic_name(*point.traffic) : operation_name(point.operation);
+}
 
 /// What a point or an algorithm cannot do here, decided alike on all ranks: reported, and passed over.
 class NotApplicable : public std::runtime_error {

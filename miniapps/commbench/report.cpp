@@ -37,10 +37,9 @@ struct Figures {
 
 Figures figures_of(const Point& point, const Measurement& m, int ranks) {
   const Statistics s = statistics_of(m.seconds);
-  const double algbw = algorithm_bandwidth(m.bytes, s.p50);
-  return {{s.min * 1e6, s.p50 * 1e6, s.p95 * 1e6, s.p99 * 1e6, s.max * 1e6},
-          algbw,
-          algbw * bus_factor(point.operation, ranks)};
+  const double algbw = algorithm_bandwidth(m.bytes * static_cast<std::size_t>(m.communicators), s.p50);
+  const double factor = point.traffic ? bus_factor(*point.traffic, ranks) : bus_factor(point.operation, ranks);
+  return {{s.min * 1e6, s.p50 * 1e6, s.p95 * 1e6, s.p99 * 1e6, s.max * 1e6}, algbw, algbw * factor};
 }
 
 std::string check_text(const Measurement& m) {
@@ -73,6 +72,45 @@ OrderedJson overlap_json(const Overlap& o) {
   return json;
 }
 
+double slow_down(double beside, double alone) { return alone > 0 ? beside / alone : 0; }
+
+constexpr std::string_view together_columns = "{:>10} {:>10} {:>10} {:>6} {:>9} {:>9}  ";
+
+std::string beside_header(Beside beside) {
+  if (beside == Beside::nothing) return {};
+  const std::string name = beside == Beside::embedding ? "bags" : beside_name(beside);
+  return fmt::format(together_columns, "call us", name + " us", "both us", "call x", name + " x", "hidden %");
+}
+
+/// Alone, alone, both; how many times as long each takes beside the other; hidden communication.
+std::string together_text(const Measurement& m) {
+  if (!m.together) return fmt::format(together_columns, "-", "-", "-", "-", "-", "-");
+  const Together& t = *m.together;
+  const auto us = [](double seconds) { return fmt::format("{:.2f}", seconds * 1e6); };
+  const auto times = [](double beside, double alone) { return fmt::format("{:.2f}", slow_down(beside, alone)); };
+  return fmt::format(together_columns, us(t.call), us(t.computation), us(t.both), times(t.call_beside, t.call),
+                     times(t.computed_beside, t.computation), fmt::format("{:.0f}", t.percent));
+}
+
+std::string together_csv(const Measurement& m) {
+  if (!m.together) return ",,,,,";
+  const Together& t = *m.together;
+  return fmt::format("{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.1f}", t.call * 1e6, t.computation * 1e6, t.both * 1e6,
+                     slow_down(t.call_beside, t.call), slow_down(t.computed_beside, t.computation), t.percent);
+}
+
+OrderedJson together_json(const Together& t) {
+  return {{"size", t.size},
+          {"call_us", t.call * 1e6},
+          {"computation_us", t.computation * 1e6},
+          {"both_us", t.both * 1e6},
+          {"call_beside_us", t.call_beside * 1e6},
+          {"computation_beside_us", t.computed_beside * 1e6},
+          {"call_slow_down", slow_down(t.call_beside, t.call)},
+          {"computation_slow_down", slow_down(t.computed_beside, t.computation)},
+          {"percent", t.percent}};
+}
+
 double median(const std::vector<Queued>& rounds, double Queued::*figure) {
   std::vector<double> values;
   for (const Queued& round : rounds) values.push_back(round.*figure * 1e6);
@@ -88,14 +126,9 @@ OrderedJson queued_json(const std::vector<Queued>& rounds) {
 
 OrderedJson point_json(const PointResult& result, const Measurement& m, int ranks) {
   const Point& p = result.point;
-  OrderedJson json = {{"operation", operation_name(p.operation)},
-                      {"datatype", type_name(p)},
-                      {"reduce_op", op_name(p)},
-                      {"memory", space_name(p.memory)},
-                      {"mode", mode_name(p.mode)},
-                      {"bytes", m.bytes},
-                      {"algorithm", m.algorithm},
-                      {"chosen_by_tutti", result.chosen}};
+  OrderedJson json = {{"operation", name_of(p)},        {"datatype", type_name(p)},        {"reduce_op", op_name(p)},
+                      {"memory", space_name(p.memory)}, {"mode", mode_name(p.mode)},       {"bytes", m.bytes},
+                      {"algorithm", m.algorithm},       {"chosen_by_tutti", result.chosen}};
   if (!m.skipped.empty()) {
     json["skipped"] = m.skipped;
     return json;
@@ -110,6 +143,7 @@ OrderedJson point_json(const PointResult& result, const Measurement& m, int rank
   if (m.wrong > 0) json["fault"] = m.fault;
   if (!m.queued.empty()) json["queued_us"] = queued_json(m.queued);
   if (m.overlap) json["overlap"] = overlap_json(*m.overlap);
+  if (m.together) json["beside"] = together_json(*m.together);
   return json;
 }
 
@@ -128,16 +162,20 @@ OrderedJson settings_json(const Settings& s) {
           {"min_iterations", s.min_iterations},
           {"max_iterations", s.max_iterations},
           {"root", s.root},
-          {"uneven", s.uneven},
+          {"splits", splits_text(s.splits)},
+          {"in_place", s.in_place},
+          {"communicators", s.communicators},
+          {"beside", beside_name(s.beside)},
           {"accumulation", accumulation_name(s.accumulation)}};
 }
 
 }  // namespace
 
-TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms) {
+TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms, Beside beside) {
   TableWidths widths;
+  widths.beside = beside;
   for (const Point& point : points) {
-    widths.operation = std::max(widths.operation, std::string_view(operation_name(point.operation)).size());
+    widths.operation = std::max(widths.operation, name_of(point).size());
     widths.type = std::max(widths.type, type_name(point).size());
     widths.op = std::max(widths.op, op_name(point).size());
   }
@@ -149,7 +187,8 @@ std::string table_header(const TableWidths& w) {
   return fmt::format(
       "{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9}  {}\n",
       "operation", w.operation, "type", w.type, "op", w.op, "total bytes", "memory", "mode", "algorithm", w.algorithm,
-      "calls", "min us", "p50 us", "p95 us", "p99 us", "algbw GB/s", "busbw GB/s", "overlap %", "check");
+      "calls", "min us", "p50 us", "p95 us", "p99 us", "algbw GB/s", "busbw GB/s", "overlap %",
+      beside_header(w.beside) + "check");
 }
 
 std::string table_lines(const TableWidths& w, const PointResult& result, int ranks) {
@@ -157,16 +196,16 @@ std::string table_lines(const TableWidths& w, const PointResult& result, int ran
   const Point& p = result.point;
   for (const Measurement& m : result.measurements) {
     const std::string name = m.algorithm == "auto" ? fmt::format("auto ({})", result.chosen) : m.algorithm;
-    text += fmt::format("{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} ", operation_name(p.operation), w.operation,
-                        type_name(p), w.type, op_name(p), w.op, m.bytes, space_name(p.memory), mode_name(p.mode), name,
-                        w.algorithm);
+    text += fmt::format("{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} ", name_of(p), w.operation, type_name(p), w.type,
+                        op_name(p), w.op, m.bytes, space_name(p.memory), mode_name(p.mode), name, w.algorithm);
     if (!m.skipped.empty()) {
       text += fmt::format("left out: {}\n", m.skipped);
       continue;
     }
     const Figures f = figures_of(p, m, ranks);
     text += fmt::format("{:>9} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.3f} {:10.3f} {:>9}  {}\n", m.seconds.size(),
-                        f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw, f.busbw, overlap_text(m), check_text(m));
+                        f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw, f.busbw, overlap_text(m),
+                        (w.beside == Beside::nothing ? std::string() : together_text(m)) + check_text(m));
   }
   return text;
 }
@@ -184,7 +223,9 @@ void write_json(const std::string& path, const Settings& settings, const Communi
 void write_csv(const std::string& path, const std::vector<PointResult>& results, int ranks) {
   std::string text =
       "operation,datatype,reduce_op,memory,mode,bytes,algorithm,iterations,min_us,p50_us,p95_us,p99_us,algbw_gb_s,"
-      "busbw_gb_s,overlap_percent,overlap_with_tests_percent,overlap_with_probes_percent,checked,wrong\n";
+      "busbw_gb_s,overlap_percent,overlap_with_tests_percent,overlap_with_probes_percent,beside_call_us,beside_"
+      "computation_us,beside_both_us,"
+      "beside_call_slow_down,beside_computation_slow_down,beside_percent,checked,wrong\n";
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) {
       if (!m.skipped.empty()) continue;
@@ -194,10 +235,10 @@ void write_csv(const std::string& path, const std::vector<PointResult>& results,
       if (m.overlap)
         overlap = fmt::format("{:.1f},{:.1f},", m.overlap->percent, m.overlap->tested_percent) +
                   (m.overlap->probes > 0 ? fmt::format("{:.1f}", m.overlap->probed_percent) : "");
-      text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
-                          operation_name(p.operation), type_name(p), op_name(p), space_name(p.memory),
-                          mode_name(p.mode), m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95,
-                          f.us.p99, f.algbw, f.busbw, overlap, m.checked, m.wrong);
+      text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{},{}\n", name_of(p),
+                          type_name(p), op_name(p), space_name(p.memory), mode_name(p.mode), m.bytes, m.algorithm,
+                          m.seconds.size(), f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw, f.busbw, overlap,
+                          together_csv(m), m.checked, m.wrong);
     }
   miniapps::write_text(path, text);
 }

@@ -16,10 +16,12 @@ struct TableWidths {
   std::size_t type = 4;
   std::size_t op = 3;
   std::size_t algorithm = 9;
+  Beside beside = Beside::nothing;  ///< with the columns of this computation
 };
 
 /// Wide enough for these points and names of algorithms.
-[[nodiscard]] TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms);
+[[nodiscard]] TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms,
+                                       Beside beside);
 
 /// The line over the table, and a line for every algorithm at a point: microseconds, GB/s, overlap, checks.
 [[nodiscard]] std::string table_header(const TableWidths& widths);

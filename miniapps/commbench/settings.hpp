@@ -7,8 +7,10 @@
 #include <tutti/options.hpp>
 #include <vector>
 
+#include "beside.hpp"
 #include "memory.hpp"
 #include "point.hpp"
+#include "splits.hpp"
 
 namespace tutti::commbench {
 
@@ -26,6 +28,7 @@ inline constexpr const char* raw_nccl = "raw-nccl";
 /// What is measured, and how. Equal on all ranks.
 struct Settings {
   std::vector<Operation> operations;
+  std::vector<Traffic> traffic;
   std::vector<Datatype> types;
   std::vector<ReduceKind> ops;
   std::vector<MemorySpace> memory;
@@ -35,7 +38,9 @@ struct Settings {
   std::size_t high = std::size_t{64} << 20U;
   std::size_t factor = 4;
   int root = 0;
-  bool uneven = false;
+  Splits splits{};                                 ///< of the v-forms and of reduce_scatter
+  bool in_place = false;                           ///< where the operation has it
+  int communicators = 1;                           ///< on which calls go at once
   Accumulation accumulation = Accumulation::full;  ///< of 16- and 8-bit floats
   Check check = Check::sample;
   Reuse reuse = Reuse::reuse;
@@ -48,6 +53,8 @@ struct Settings {
   bool overlap = true;
   int overlap_tests = 8;
   int overlap_probes = 0;
+  Beside beside = Beside::nothing;
+  std::size_t beside_size = 0;  ///< 0: takes about as long as the call
   std::string json_file;
   std::string csv_file;
 };

@@ -12,12 +12,13 @@
 namespace tutti::commbench {
 namespace {
 
-std::vector<std::size_t> sizes_of(const Settings& settings, Operation operation, Datatype type, int ranks) {
-  if (operation == Operation::barrier) return {0};
-  const std::size_t blocks = traits_of(operation).has_one_vector() ? 1 : static_cast<std::size_t>(ranks);
+std::vector<std::size_t> sizes_of(const Settings& settings, const Point& point, int ranks) {
+  if (point.operation == Operation::barrier) return {0};
+  const bool is_whole = point.traffic || traits_of(point.operation).has_one_vector();
+  const std::size_t blocks = is_whole ? 1 : static_cast<std::size_t>(ranks);
   std::vector<std::size_t> sizes;
   for (std::size_t bytes = settings.low; bytes <= settings.high; bytes *= settings.factor) {
-    if (bytes >= blocks * type.size()) sizes.push_back(bytes);
+    if (bytes >= blocks * point.type.size()) sizes.push_back(bytes);
     if (settings.factor < 2) break;
   }
   return sizes;
@@ -30,7 +31,7 @@ bool is_possible(const Point& point) {
 }
 
 void add_points(const Settings& settings, Point point, int ranks, std::vector<Point>& points) {
-  for (const std::size_t bytes : sizes_of(settings, point.operation, point.type, ranks)) {
+  for (const std::size_t bytes : sizes_of(settings, point, ranks)) {
     point.bytes = bytes;
     points.push_back(point);
   }
@@ -40,6 +41,31 @@ void add_points(const Settings& settings, Point point, int ranks, std::vector<Po
 template <typename T>
 std::vector<T> choices(const std::vector<T>& all, bool matters) {
   return matters ? all : std::vector<T>{all.front()};
+}
+
+void add_traffic(const Settings& settings, int ranks, std::vector<Point>& points) {
+  if (ranks < 2) return;
+  for (const Traffic traffic : settings.traffic)
+    for (const Mode mode : settings.modes)
+      for (const MemorySpace memory : settings.memory)
+        for (const Datatype type : settings.types)
+          add_points(settings, {Operation::alltoallv, type, std::nullopt, 0, memory, mode, traffic}, ranks, points);
+}
+
+Shape shape_at(const Settings& settings, const Point& point, const World& world) {
+  const std::size_t elements = point.bytes / point.type.size();
+  return point.traffic ? make_traffic_shape(*point.traffic, elements, world)
+                       : make_shape(point.operation, elements, world, settings.splits);
+}
+
+/// Why a call cannot be made as the settings want it.
+std::string why_impossible(const Settings& settings, const Point& point) {
+  if (settings.reuse == Reuse::fresh && point.memory != MemorySpace::host) return "--buffers fresh is for host memory";
+  if (!settings.in_place) return {};
+  if (point.traffic) return "--in-place: messages have two buffers";
+  if (point.operation == Operation::alltoallv && !settings.splits.are_symmetric())
+    return "--in-place: alltoallv takes from a rank as much as it gives to it; pass --splits even or uneven";
+  return {};
 }
 
 std::vector<std::string> algorithms_at(const Settings& settings, const std::vector<std::string>& possible) {
@@ -76,11 +102,15 @@ std::vector<Point> points_of(const Settings& settings, int ranks) {
           }
         }
   }
+  add_traffic(settings, ranks, points);
   return points;
 }
 
 Suite::Suite(const Communicator& comm, const Settings& settings) : comm_(comm), settings_(settings) {
   if (settings.reuse != Reuse::reuse) equipment_.evictor.emplace(settings.cold_bytes);
+  if (settings.beside != Beside::nothing) equipment_.computation = make_computation(settings.beside);
+  for (int i = 1; i < settings.communicators; ++i)
+    equipment_.duplicates.push_back(Communicator::duplicate(comm.mpi_handle()));
 }
 
 void Suite::measure_round(const Point& point, const Shape& shape, bool is_last, Measurement& result) {
@@ -93,6 +123,8 @@ void Suite::measure_round(const Point& point, const Shape& shape, bool is_last, 
     if (experiment.is_queued()) experiment.measure_queued(budget / 4, result);
     if (is_last && settings_.overlap && point.mode != Mode::blocking)
       result.overlap = experiment.measure_overlap(statistics_of(result.seconds).p50, settings_.budget);
+    if (is_last && equipment_.computation && point.mode != Mode::blocking)
+      experiment.measure_together(statistics_of(result.seconds).p50, settings_.budget, result);
   } catch (const NotApplicable& reason) {
     result.skipped = reason.what();
   } catch (const Error& error) {
@@ -104,18 +136,18 @@ void Suite::measure_round(const Point& point, const Shape& shape, bool is_last, 
 PointResult Suite::measure(const Point& point) {
   PointResult result;
   result.point = point;
-  const Shape shape = make_shape(point.operation, point.bytes / point.type.size(),
-                                 {comm_.rank(), comm_.size(), settings_.root}, settings_.uneven);
+  const Shape shape = shape_at(settings_, point, {comm_.rank(), comm_.size(), settings_.root});
   std::string impossible = why_no_memory(point.memory);
   if (impossible.empty() && is_on_device(point.memory)) comm_.prepare_device();
-  const auto possible = algorithm_names(comm_, point, shape, settings_.root, settings_.accumulation);
-  if (!possible.empty()) result.chosen = possible.front();
-  if (impossible.empty() && settings_.reuse == Reuse::fresh && point.memory != MemorySpace::host)
-    impossible = "--buffers fresh is for host memory";
+  const auto possible = point.traffic ? std::vector<std::string>{"auto"}
+                                      : algorithm_names(comm_, point, shape, settings_.root, settings_.accumulation);
+  if (!possible.empty()) result.chosen = point.traffic ? "point-to-point" : possible.front();
+  if (impossible.empty()) impossible = why_impossible(settings_, point);
   for (const std::string& algorithm : algorithms_at(settings_, possible)) {
     Measurement measurement;
     measurement.algorithm = algorithm;
     measurement.bytes = shape.total * point.type.size();
+    measurement.communicators = settings_.communicators;
     measurement.skipped = impossible;
     result.measurements.push_back(std::move(measurement));
   }

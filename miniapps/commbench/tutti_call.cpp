@@ -2,6 +2,7 @@
 #include <tutti/tutti.hpp>
 
 #include "call.hpp"
+#include "messages_call.hpp"
 #include "pattern.hpp"
 
 namespace tutti::commbench {
@@ -23,7 +24,7 @@ class TuttiCall final : public MeasuredCall {
     options_.algorithm = algorithm;
     options_.stream = arguments.stream;
     options_.accumulation = arguments.accumulation;
-    if (arguments.in_place) work_in_place(arguments.world.rank);
+    if (arguments.in_place) work_in_place(arguments.world);
     if (mode_ == Mode::persistent) request_ = issue<Mode::persistent>();
   }
 
@@ -46,11 +47,11 @@ class TuttiCall final : public MeasuredCall {
   void order() override { request_.wait(options_.stream); }
 
  private:
-  void work_in_place(int rank) {
-    const bool is_root = rank == root_;
+  void work_in_place(const World& world) {
+    const InPlaceSide side = in_place_side(operation_, world);
     const OperationTraits& row = traits_of(operation_);
-    if (row.in_place == InPlaceSide::recv && is_root) recv_ = in_place;
-    if (row.in_place == InPlaceSide::send && (is_root || !row.has_root())) send_ = in_place;
+    if (side == InPlaceSide::recv) recv_ = in_place;
+    if (side == InPlaceSide::send) send_ = in_place;
     const bool scatters_sums = row.combined == Combined::all && row.given != BlockKind::one;
     if (scatters_sums) recv_.count = shape_.send;
   }
@@ -122,6 +123,11 @@ class TuttiCall final : public MeasuredCall {
 
 std::unique_ptr<MeasuredCall> make_tutti_call(const Communicator& comm, const Arguments& arguments,
                                               const std::string& algorithm) {
+  const Point& point = arguments.point;
+  if (point.traffic && !algorithm.empty())
+    throw NotApplicable("Tutti's messages have no algorithms; name auto among --algorithms");
+  if (point.traffic)
+    return make_messages_call(comm, transfers_of(arguments), point.mode, point.memory, arguments.stream);
   return std::make_unique<TuttiCall>(comm, arguments, algorithm);
 }
 

@@ -77,8 +77,9 @@ TEST_F(Collectives, EveryWay) {
       for (const Mode mode : {Mode::blocking, Mode::nonblocking, Mode::persistent}) {
         Point point = point_of(operation, type, sum_of(operation), 1023, comm.size());
         point.mode = mode;
-        const auto shape = commbench::make_shape(operation, point.bytes / point.type.size(),
-                                                 {comm.rank(), comm.size(), comm.size() - 1}, true);
+        const auto shape =
+            commbench::make_shape(operation, point.bytes / point.type.size(),
+                                  {comm.rank(), comm.size(), comm.size() - 1}, {commbench::Splits::Kind::uneven});
         const auto names = commbench::algorithm_names(comm, point, shape, comm.size() - 1, Accumulation::full);
         ASSERT_FALSE(names.empty()) << operation_name(operation);
         for (const std::string& name : names) expect_right(point, {mode, true, false}, name);

@@ -162,7 +162,7 @@ Shape shape_of(const Exchange& exchange, const World& world, const std::vector<s
   if (exchange.has_counts()) return counted_shape(exchange, world, offsets);
   const std::size_t blocks =
       traits_of(*exchange.operation).has_one_vector() ? 1 : static_cast<std::size_t>(world.ranks);
-  return make_shape(*exchange.operation, exchange.count * blocks, world, false);
+  return make_shape(*exchange.operation, exchange.count * blocks, world, {});
 }
 
 std::unique_ptr<ReplayedCall> make_replayed(const Communicator& comm, const RecordedCall& call,

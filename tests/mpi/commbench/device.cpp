@@ -53,7 +53,7 @@ TEST_F(DeviceSuite, MeasuresTuttiBesideNccl) {
   settings.operations = {Operation::allreduce, Operation::bcast,  Operation::reduce,  Operation::reduce_scatter_block,
                          Operation::allgather, Operation::gather, Operation::scatter, Operation::alltoall,
                          Operation::alltoallv, Operation::gatherv};
-  settings.uneven = true;
+  settings.splits.kind = Splits::Kind::uneven;
   settings.algorithms = {"auto", raw_nccl};
   for (const PointResult& result : measure(settings)) {
     EXPECT_EQ(result.chosen.substr(0, 5), "nccl:") << operation_name(result.point.operation);
@@ -68,6 +68,28 @@ TEST_F(DeviceSuite, MeasuresTuttiBesideNccl) {
       }
     }
   }
+}
+
+TEST_F(DeviceSuite, MeasuresMessagesBesideNccl) {
+  Settings settings = short_settings();
+  settings.operations = {};
+  settings.traffic.assign(all_traffic.begin(), all_traffic.end());
+  settings.algorithms = {"auto", raw_nccl};
+  const std::vector<PointResult> results = measure(settings);
+  EXPECT_EQ(results.size(), test::world().size() > 1 ? all_traffic.size() : 0U);
+  for (const PointResult& result : results)
+    for (const Measurement& m : result.measurements) expect_measured(m);
+}
+
+TEST_F(DeviceSuite, MeasuresCallsInPlaceAndSeveralAtOnce) {
+  Settings settings = short_settings();
+  settings.operations = {Operation::allreduce, Operation::allgather, Operation::gather, Operation::alltoall};
+  settings.in_place = true;
+  settings.communicators = 2;
+  settings.modes = {Mode::nonblocking};
+  settings.overlap = false;
+  for (const PointResult& result : measure(settings))
+    for (const Measurement& m : result.measurements) expect_measured(m);
 }
 
 TEST_F(DeviceSuite, MeasuresEveryWayInEveryForm) {

@@ -89,7 +89,7 @@ def round_trip(runner, command):
 def operations(runner):
     """Every collective in every form, of a program that is traced."""
     round_trip(runner, [runner.program, "-o", "all", "--modes", "all", "-a", "auto", "--low=64", "--high=1KB",
-                        "--factor=16", "--uneven"] + QUICK)
+                        "--factor=16", "--splits=uneven"] + QUICK)
 
 
 def dlrm(runner):

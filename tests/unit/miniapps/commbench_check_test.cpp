@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "buffers.hpp"
 #include "kernels/combine.hpp"
@@ -19,11 +20,15 @@ using tutti::ReduceKind;
 /// The buffers of all ranks in one process, with a reference implementation of the collective between them.
 class AllRanks {
  public:
-  AllRanks(const Point& point, int ranks, std::size_t elements, Reuse reuse = Reuse::reuse, bool uneven = true)
+  AllRanks(const Point& point, int ranks, std::size_t elements, Reuse reuse = Reuse::reuse,
+           const Splits& splits = {Splits::Kind::uneven}, bool in_place = false)
       : point_(point), ranks_(ranks), root_(ranks - 1) {
     for (int r = 0; r < ranks; ++r) {
       const World world{r, ranks, root_};
-      shapes_.push_back(std::make_unique<Shape>(make_shape(point.operation, elements, world, uneven)));
+      Shape shape = point.traffic ? make_traffic_shape(*point.traffic, elements, world)
+                                  : make_shape(point.operation, elements, world, splits);
+      if (in_place) shape = make_in_place(point.operation, world, std::move(shape));
+      shapes_.push_back(std::make_unique<Shape>(std::move(shape)));
       buffers_.push_back(
           std::make_unique<Buffers>(point, *shapes_.back(), world, Pattern(point.type, point.op, ranks), reuse, 1));
     }
@@ -34,6 +39,7 @@ class AllRanks {
   }
 
   void communicate() {
+    keep_given();
     for (int r = 0; r < ranks_; ++r)
       for (const ResultSlice& slice : shape(r).result) combine(slice, at(buffers(r).recv(0), slice.at));
   }
@@ -52,12 +58,22 @@ class AllRanks {
     return base + element * point_.type.size();
   }
 
+  /// What each rank gives lies in its send buffer, or in its receive buffer, where results come.
+  void keep_given() {
+    given_.clear();
+    for (int r = 0; r < ranks_; ++r) {
+      const bool in_recv = !shape(r).given.empty();
+      const std::byte* from = in_recv ? at(buffers(r).recv(0), shape(r).given[0].at) : buffers(r).send(0);
+      const std::size_t elements = in_recv ? shape(r).given[0].length : shape(r).send;
+      given_.emplace_back(from, from + elements * point_.type.size());
+    }
+  }
+
   void combine(const ResultSlice& slice, std::byte* to) {
     std::vector<const void*> inputs;
     std::vector<std::vector<std::byte>> scaled;
     for (int s = slice.first; s <= slice.last; ++s) {
-      std::byte* base = point_.operation == Operation::bcast ? buffers(s).recv(0) : buffers(s).send(0);
-      inputs.push_back(at(base, slice.offset));
+      inputs.push_back(at(given_[static_cast<std::size_t>(s)].data(), slice.offset));
       if (point_.op != ReduceKind::premul_sum) continue;
       scaled.emplace_back(slice.length * point_.type.size());
       tutti::kernels::scale_copy(point_.type, inputs.back(), scaled.back().data(), slice.length,
@@ -78,6 +94,7 @@ class AllRanks {
   int root_;
   std::vector<std::unique_ptr<Shape>> shapes_;
   std::vector<std::unique_ptr<Buffers>> buffers_;
+  std::vector<std::vector<std::byte>> given_{};
 };
 
 Point point_of(Operation operation, Datatype type, std::optional<ReduceKind> op = std::nullopt) {
@@ -128,25 +145,71 @@ void expect_found(AllRanks& all, std::byte* where, const char* what) {
   EXPECT_FALSE(all.fault(9)) << what;
 }
 
-TEST(Check, FindsAPlantedFault) {
-  for (const auto operation : all_operations) {
-    if (operation == Operation::barrier) continue;
-    const std::size_t elements = 2 * Pattern::period;
-    AllRanks all(point_of(operation, DatatypeKind::int32,
-                          traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt),
-                 3, elements);
-    all.fill(9);
-    all.communicate();
-    for (int r = 0; r < 3; ++r) {
-      const std::size_t bytes = all.shape(r).recv * 4;
-      std::byte* recv = all.buffers(r).recv(0);
-      expect_found(all, recv + bytes, "a byte behind the buffer");
-      if (bytes == 0) continue;
-      expect_found(all, recv, "the first element");
-      expect_found(all, recv + bytes / 2, "one in the middle");
-      expect_found(all, recv + bytes - 1, "the last byte");
+/// Plants faults in the result of each rank: behind it, and in the first, the middle and the last element of each
+/// slice.
+void expect_faults_are_found(AllRanks& all, int ranks) {
+  all.fill(9);
+  all.communicate();
+  ASSERT_FALSE(all.fault(9)) << all.fault(9).value_or("");
+  for (int r = 0; r < ranks; ++r) {
+    std::byte* recv = all.buffers(r).recv(0);
+    expect_found(all, recv + all.shape(r).recv * 4, "a byte behind the buffer");
+    for (const ResultSlice& slice : all.shape(r).result) {
+      if (slice.length == 0) continue;
+      expect_found(all, recv + slice.at * 4, "the first element");
+      expect_found(all, recv + (slice.at + slice.length / 2) * 4, "one in the middle");
+      expect_found(all, recv + (slice.at + slice.length) * 4 - 1, "the last byte");
     }
   }
+}
+
+TEST(Check, FindsAPlantedFault) {
+  for (const auto operation : all_operations)
+    for (const bool in_place : {false, true}) {
+      if (operation == Operation::barrier) continue;
+      const auto op = traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
+      AllRanks all(point_of(operation, DatatypeKind::int32, op), 3, 2 * Pattern::period, Reuse::reuse,
+                   {Splits::Kind::uneven}, in_place);
+      SCOPED_TRACE(std::string(operation_name(operation)) + (in_place ? " in place" : ""));
+      expect_faults_are_found(all, 3);
+    }
+}
+
+TEST(Check, FindsAPlantedFaultInMessages) {
+  for (const Traffic traffic : all_traffic)
+    for (const int ranks : {2, 3, 4}) {
+      Point point = point_of(Operation::alltoallv, DatatypeKind::int32);
+      point.traffic = traffic;
+      AllRanks all(point, ranks, Pattern::period + 5);
+      SCOPED_TRACE(std::string(traffic_name(traffic)) + " of " + std::to_string(ranks));
+      expect_faults_are_found(all, ranks);
+    }
+}
+
+TEST(Check, FindsBlocksThatNeighboursExchangedInTheWrongOrder) {
+  constexpr std::size_t elements = 100;
+  Point point = point_of(Operation::alltoallv, DatatypeKind::int32);
+  point.traffic = Traffic::sendrecv;
+  AllRanks all(point, 2, elements);
+  all.fill(3);
+  all.communicate();
+  ASSERT_FALSE(all.fault(3));
+  std::byte* recv = all.buffers(1).recv(0);
+  std::swap_ranges(recv, recv + elements * 4, recv + elements * 4);
+  EXPECT_TRUE(all.fault(3)) << "both are from the same rank";
+}
+
+TEST(Check, KnowsTheBlocksOfAllSplits) {
+  using Kind = Splits::Kind;
+  for (const Splits& splits : {Splits{Kind::even}, Splits{Kind::random, 3}, Splits{Kind::zipf}, Splits{Kind::one},
+                               Splits{Kind::listed, 1, {3, 0, 1}}})
+    for (const auto operation : {Operation::gatherv, Operation::scatterv, Operation::allgatherv, Operation::alltoallv,
+                                 Operation::reduce_scatter}) {
+      const auto op = traits_of(operation).combines() ? std::optional(ReduceKind::sum) : std::nullopt;
+      AllRanks all(point_of(operation, DatatypeKind::int32, op), 3, 1001, Reuse::reuse, splits);
+      SCOPED_TRACE(std::string(operation_name(operation)) + ", " + splits_text(splits));
+      expect_faults_are_found(all, 3);
+    }
 }
 
 TEST(Check, FindsStaleAndMisplacedData) {

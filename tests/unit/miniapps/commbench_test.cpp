@@ -2,6 +2,7 @@
 // What tutti-commbench computes: bandwidth factors, statistics, overlap, shapes, names.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -55,17 +56,41 @@ TEST(Overlap, IsThatOfOsu) {
   EXPECT_DOUBLE_EQ(overlap_percent(0, 10, 8), 0);
 }
 
+// The time of a product grows with the third power of its size: eight times the time is twice the size.
+TEST(Beside, SizesFollowTheTime) {
+  EXPECT_EQ(next_size(100, 1e-3, 8e-3, 3, 1000), 200U);
+  EXPECT_EQ(next_size(100, 1e-3, 8e-3, 1, 1000), 800U);
+  EXPECT_EQ(next_size(100, 1e-3, 8e-3, 1, 500), 500U);
+  EXPECT_EQ(next_size(100, 1e-3, 1, 1, 1U << 20U), 6400U) << "at most 64 times at once";
+  EXPECT_EQ(next_size(1, 1e-3, 1e-6, 1, 1000), 1U);
+}
+
+TEST(Beside, PartsMakeTheWhole) {
+  for (const Beside beside : {Beside::copy, Beside::gemm, Beside::embedding}) {
+    if (!why_no_computation(beside).empty()) continue;
+    const auto computation = make_computation(beside);
+    for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{100}, std::size_t{40000}}) {
+      if (size > 1000 && beside == Beside::gemm) continue;
+      computation->resize(size);
+      for (int part = 0; part < 9; ++part) EXPECT_NO_THROW(computation->run(part, 9)) << beside_name(beside) << size;
+    }
+  }
+}
+
 // What all ranks send is what all ranks receive, and every part lies inside the buffer of its source.
 TEST(Shapes, FitTogether) {
   for (const auto operation : all_operations)
     for (const int ranks : {1, 2, 3, 5, 8})
-      for (const bool uneven : {false, true}) {
+      for (const Splits& splits : {Splits{}, Splits{Splits::Kind::uneven}, Splits{Splits::Kind::random},
+                                   Splits{Splits::Kind::zipf}, Splits{Splits::Kind::one}}) {
         const int root = ranks / 2;
         std::vector<Shape> shapes;
-        for (int r = 0; r < ranks; ++r) shapes.push_back(make_shape(operation, 1000, {r, ranks, root}, uneven));
+        for (int r = 0; r < ranks; ++r) shapes.push_back(make_shape(operation, 1000, {r, ranks, root}, splits));
         for (int r = 0; r < ranks; ++r) {
           const Shape& shape = shapes[static_cast<std::size_t>(r)];
           EXPECT_EQ(shape.total, shapes.front().total);
+          EXPECT_EQ(shape.largest, shapes.front().largest);
+          EXPECT_GE(shape.largest, std::max(shape.send, shape.recv));
           std::size_t covered = 0;
           for (const ResultSlice& slice : shape.result) {
             covered += slice.length;
@@ -82,15 +107,96 @@ TEST(Shapes, FitTogether) {
 }
 
 TEST(Shapes, DifferWhereAsked) {
-  const Shape even = make_shape(Operation::allgatherv, 40, {0, 4, 0}, false);
-  const Shape uneven = make_shape(Operation::allgatherv, 40, {0, 4, 0}, true);
+  const Shape even = make_shape(Operation::allgatherv, 40, {0, 4, 0}, {});
+  const Shape uneven = make_shape(Operation::allgatherv, 40, {0, 4, 0}, {Splits::Kind::uneven});
   EXPECT_EQ(even.recv_counts, (std::vector<std::size_t>{10, 10, 10, 10}));
   EXPECT_EQ(uneven.recv_counts, (std::vector<std::size_t>{5, 15, 5, 15}));
   EXPECT_EQ(uneven.recv_displs, (std::vector<std::size_t>{0, 5, 20, 25}));
 }
 
+// Every message of a rank is received by the other with the same tag and length, from the place where it was sent.
+TEST(Traffic, FitsTogether) {
+  for (const Traffic traffic : all_traffic)
+    for (const int ranks : {2, 3, 4, 5}) {
+      std::vector<Shape> shapes;
+      for (int r = 0; r < ranks; ++r) shapes.push_back(make_traffic_shape(traffic, 7, {r, ranks, ranks / 2}));
+      std::size_t sent = 0;
+      std::size_t received = 0;
+      std::size_t most = 0;
+      for (int r = 0; r < ranks; ++r) {
+        const Shape& shape = shapes[static_cast<std::size_t>(r)];
+        std::size_t result = 0;
+        for (const MessageSlice& one : shape.messages) {
+          EXPECT_EQ(one.length, 7U);
+          ++(one.is_recv ? received : sent);
+          if (!one.is_recv) continue;
+          const ResultSlice& slice = shape.result[result++];
+          const auto& theirs = shapes[static_cast<std::size_t>(one.peer)].messages;
+          const auto found = std::count_if(theirs.begin(), theirs.end(), [&](const MessageSlice& other) {
+            return !other.is_recv && other.peer == r && other.tag == one.tag && other.at == slice.offset;
+          });
+          EXPECT_EQ(found, 1) << traffic_name(traffic) << ", rank " << r << " of " << ranks;
+          EXPECT_EQ(slice.at, one.at);
+          EXPECT_EQ(slice.first, one.peer);
+        }
+        EXPECT_EQ(result, shape.result.size());
+        most = std::max({most, result, shape.messages.size() - result});
+        EXPECT_LE(std::max(shape.send, shape.recv), shape.largest);
+      }
+      EXPECT_EQ(sent, received) << traffic_name(traffic);
+      EXPECT_GT(sent, 0U);
+      EXPECT_DOUBLE_EQ(bus_factor(traffic, ranks), static_cast<double>(most)) << traffic_name(traffic);
+    }
+}
+
+TEST(Traffic, PairsTheHalves) {
+  const auto peer = [](int rank, int ranks) {
+    const Shape shape = make_traffic_shape(Traffic::pairwise, 1, {rank, ranks, 0});
+    return shape.messages.empty() ? -1 : shape.messages.front().peer;
+  };
+  EXPECT_EQ(peer(0, 4), 2);
+  EXPECT_EQ(peer(3, 4), 1);
+  EXPECT_EQ(peer(1, 5), 3);
+  EXPECT_EQ(peer(4, 5), -1) << "the last of an odd number is idle";
+}
+
+TEST(Splits, DivideAllElements) {
+  using Kind = Splits::Kind;
+  EXPECT_EQ(divide({Kind::listed, 1, {3, 1, 0, 4}}, 80, 4, 2, 0), (Counts{30, 10, 0, 40}));
+  EXPECT_EQ(divide({Kind::listed, 1, {1, 1, 1}}, 10, 3, 0, 0), (Counts{3, 3, 4}));
+  EXPECT_EQ(divide({Kind::one}, 10, 3, 1, 2), (Counts{10, 0, 0})) << "all to the rank behind the root";
+  EXPECT_EQ(divide({Kind::even}, 10, 3, 1, 2), (Counts{3, 3, 3}));
+  const Counts zipf = divide({Kind::zipf}, 11'000'000, 4, 1, 0);
+  EXPECT_NEAR(static_cast<double>(zipf[0]) / static_cast<double>(zipf[3]), 4, 0.01);
+  const std::size_t large = (std::size_t{1} << 40U) + 3;
+  for (const Kind kind : {Kind::random, Kind::zipf, Kind::one}) {
+    EXPECT_EQ(sum_of(divide({kind}, large, 5, 1, 0)), large);
+    EXPECT_EQ(divide({kind}, large, 5, 1, 0), divide({kind}, large, 5, 1, 0));
+  }
+  EXPECT_NE(divide({Kind::random, 1}, 1000, 5, 1, 0), divide({Kind::random, 2}, 1000, 5, 1, 0));
+  EXPECT_NE(divide({Kind::random, 1}, 1000, 5, 1, 0), divide({Kind::random, 1}, 1000, 5, 2, 0));
+}
+
+TEST(Splits, AreReadAsTheyAreWritten) {
+  for (const char* text : {"even", "uneven", "random:7", "zipf", "one", "3,1,0"})
+    EXPECT_EQ(splits_text(parse_splits(text)), text);
+  EXPECT_EQ(parse_splits("random").seed, 1U);
+  for (const char* text : {"", "odd", "3,,1", "0,0", "1,x", "random:x", "random:", "65536", "-1"}) {
+    try {
+      (void)parse_splits(text);
+      ADD_FAILURE() << "'" << text << "' is accepted";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).size(), 0U);
+    }
+  }
+}
+
 TEST(Names, AreThoseOfTheLibraryAndErrorsSayWhatToDo) {
   EXPECT_EQ(parse_operations({"all"}).size(), all_operations.size());
+  EXPECT_TRUE(parse_traffic({"all"}).empty()) << "all are all collectives";
+  EXPECT_EQ(parse_traffic({"incast", "bcast", "incast"}), std::vector<Traffic>{Traffic::incast});
+  EXPECT_EQ(parse_operations({"incast", "bcast"}), std::vector<Operation>{Operation::bcast});
+  EXPECT_TRUE(parse_operations({"incast"}).empty());
   EXPECT_EQ(parse_types({"float32", "bytes(12)", "float32"}).size(), 2U);
   EXPECT_EQ(parse_types({"bytes(12)"}).front().size(), 12U);
   EXPECT_EQ(parse_ops({"max"}).front(), tutti::ReduceKind::max);
@@ -123,6 +229,19 @@ TEST(CommandLine, IsRead) {
   EXPECT_EQ(request.settings.check, Check::all);
   EXPECT_EQ(request.settings.reuse, Reuse::cold);
   EXPECT_FALSE(request.settings.overlap);
+  const auto more = parse({"-o", "sendrecv,alltoallv", "--splits", "3,1", "--in-place", "--communicators", "4",
+                           "--modes", "nonblocking,persistent"});
+  ASSERT_EQ(more.task, Task::measure) << more.text;
+  EXPECT_EQ(more.settings.traffic, std::vector<Traffic>{Traffic::sendrecv});
+  EXPECT_EQ(more.settings.splits.parts, (std::vector<std::uint64_t>{3, 1}));
+  EXPECT_TRUE(more.settings.in_place);
+  EXPECT_EQ(more.settings.communicators, 4);
+  EXPECT_EQ(request.settings.beside, Beside::nothing);
+  const auto beside = parse({"--beside", "copy", "--beside-size", "12"});
+  EXPECT_EQ(beside.settings.beside, Beside::copy);
+  EXPECT_EQ(beside.settings.beside_size, 12U);
+  EXPECT_EQ(beside.settings.modes, std::vector<Mode>{Mode::nonblocking}) << "the usual one beside a computation";
+  EXPECT_EQ(parse({}).settings.modes, std::vector<Mode>{Mode::blocking});
   EXPECT_EQ(parse({"--list"}).task, Task::list);
   EXPECT_EQ(parse({"plot", "a.json", "-o", "a.svg"}).task, Task::plot);
 }
@@ -144,6 +263,11 @@ TEST(CommandLine, NamesWhatIsWrong) {
     EXPECT_NE(request.text.find(argument), std::string::npos) << request.text;
   };
   expect({"--operations", "allreduc"}, "--operations");
+  expect({"--operations", "incst"}, "incast");
+  expect({"--splits", "odd"}, "--splits: 'odd'");
+  expect({"--communicators", "2", "--modes", "all"}, "--communicators 2");
+  expect({"--beside", "copy", "--modes", "blocking"}, "--beside copy");
+  expect({"--beside", "gemm", "--beside-size", "16385"}, "--beside-size 16385");
   expect({"--low", "many"}, "--low");
   expect({"--high", "2"}, "--high");
   expect({"--factor", "1"}, "--factor");
@@ -172,6 +296,10 @@ TEST(Points, AreThoseThatAreDefined) {
   settings.high = 1024;
   settings.operations = {Operation::bcast};
   EXPECT_EQ(points_of(settings, 4).size(), 6U);
+  settings.operations = {};
+  settings.traffic = {Traffic::incast, Traffic::sendrecv};
+  EXPECT_EQ(points_of(settings, 4).size(), 12U);
+  EXPECT_TRUE(points_of(settings, 1).empty()) << "messages need two ranks";
 }
 
 }  // namespace
