@@ -23,4 +23,9 @@ inline constexpr double nanosecond = 1e-9;
 /// A trace of PyTorch's profiler (Kineto): the events "record_param_comms" with "Collective name".
 [[nodiscard]] Recording read_kineto_trace(JsonFile& file, int rank, int ranks);
 
+/// A trace of MLCommons Chakra (schema/protobuf/et_def.proto): messages of Protocol Buffers, each behind its length.
+[[nodiscard]] Recording read_chakra_trace(const std::string& path, int rank, int ranks);
+/// Whether a file begins as one.
+[[nodiscard]] bool is_chakra_trace(const std::string& path);
+
 }  // namespace tutti::commbench::replay

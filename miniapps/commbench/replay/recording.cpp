@@ -18,20 +18,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Format : std::uint8_t { tutti, param, execution_trace, kineto };
+enum class Format : std::uint8_t { tutti, param, execution_trace, kineto, chakra };
 
 [[noreturn]] void refuse(const std::string& path, std::string_view problem) {
   throw std::invalid_argument(fmt::format("{}: {}", path, problem));
 }
 
-Format format_of(const JsonFile& file) {
-  const std::string begin = file.begin();
+/// JSON has no other characters below the blank.
+bool is_text(std::string_view begin) {
+  return std::none_of(begin.begin(), begin.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r' && c != '\n';
+  });
+}
+
+/// What stands in the place of a trace now and then.
+void refuse_known(const std::string& path, std::string_view begin) {
+  if (begin.starts_with("tuttrace"))
+    refuse(path, "is one rank's part of a trace; put the parts together with `tutti trace merge`");
+  if (begin.starts_with("tutflght"))
+    refuse(path,
+           "is a flight record, which has the last calls only, and not their counts; run the program with "
+           "TUTTI_TRACE=trace.json and replay that file");
+  if (begin.starts_with("\x1f\x8b")) refuse(path, "is packed by gzip; unpack it by gunzip first");
+}
+
+Format format_of(const std::string& path, std::string begin) {
+  constexpr const char* formats =
+      "is no trace: pass one of TUTTI_TRACE, PARAM, PyTorch's execution trace observer or profiler, or Chakra";
+  refuse_known(path, begin);
+  if (!is_text(begin) && is_chakra_trace(path)) return Format::chakra;
+  begin.erase(0, std::min(begin.find_first_not_of(" \t\r\n"), begin.size()));
   const auto has = [&](std::string_view text) { return begin.find(text) != std::string::npos; };
   if (begin.starts_with('[')) return Format::param;
-  if (begin.starts_with("tuttrace"))
-    refuse(file.path(), "is one rank's part of a trace; put the parts together with `tutti trace merge`");
-  if (!begin.starts_with('{'))
-    refuse(file.path(), "is no trace: pass one of TUTTI_TRACE, PARAM, PyTorch's execution trace observer or profiler");
+  if (!begin.starts_with('{')) refuse(path, formats);
   if (has(R"("writer":"tutti trace")")) return Format::tutti;
   return has(R"("schema")") ? Format::execution_trace : Format::kineto;
 }
@@ -47,6 +66,9 @@ std::optional<int> last_number(std::string_view text) {
   return error == std::errc{} ? std::optional<int>(number) : std::nullopt;
 }
 
+/// Of Chakra's files, which have the rank before it: "trace.3.et".
+constexpr const char* chakra_ending = ".et";
+
 /// The rank that a profiler wrote into its file; else the last number in the file's name, before its endings.
 int rank_of(const std::string& path) {
   const std::string begin = JsonFile(path).begin();
@@ -56,7 +78,8 @@ int rank_of(const std::string& path) {
       if (const auto rank = last_number(part.substr(at, part.find_first_of(",}", at) - at))) return *rank;
   }
   const std::string name = fs::path(path).filename().string();
-  if (const auto rank = last_number(name.substr(0, name.find('.')))) return *rank;
+  const std::size_t end = fs::path(path).extension() == chakra_ending ? name.rfind('.') : name.find('.');
+  if (const auto rank = last_number(name.substr(0, end))) return *rank;
   refuse(path, "which rank wrote it? End its name with the number of the rank, as in trace_3.json");
 }
 
@@ -69,8 +92,9 @@ std::vector<std::string> files_in(const std::vector<std::string>& paths) {
       continue;
     }
     for (fs::directory_iterator entry(path, error), last; !error && entry != last; entry.increment(error))
-      if (entry->path().extension() == ".json") files.push_back(entry->path().string());
-    if (files.empty()) refuse(path, "the folder has no file that ends with .json");
+      if (entry->path().extension() == ".json" || entry->path().extension() == chakra_ending)
+        files.push_back(entry->path().string());
+    if (files.empty()) refuse(path, "the folder has no file that ends with .json or .et");
   }
   return files;
 }
@@ -108,7 +132,7 @@ void shrink_call(Exchange& exchange, const std::vector<int>& places, int left) {
 Recording read_recording(const std::vector<std::string>& paths, int rank, int ranks) {
   const std::vector<std::string> files = files_in(paths);
   JsonFile file(file_of(files, rank));
-  switch (format_of(file)) {
+  switch (format_of(file.path(), file.begin())) {
     case Format::tutti:
       if (files.size() > 1) refuse(file.path(), "has all ranks; pass it alone");
       return read_tutti_trace(file, rank);
@@ -116,6 +140,8 @@ Recording read_recording(const std::vector<std::string>& paths, int rank, int ra
       return read_param_trace(file, rank, ranks);
     case Format::execution_trace:
       return read_execution_trace(file, rank, ranks);
+    case Format::chakra:
+      return read_chakra_trace(file.path(), rank, ranks);
     case Format::kineto:
       break;
   }

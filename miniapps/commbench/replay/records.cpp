@@ -26,25 +26,32 @@ bool is_count(const json& value) { return value.is_number_unsigned(); }
 
 }  // namespace
 
-JsonFile::JsonFile(std::string path) : path_(std::move(path)), file_(path_, std::ios::binary) {
+void TraceFile::check_readable() const {
   std::error_code error;
-  if (file_ && !std::filesystem::is_directory(path_, error)) return;
+  const bool is_open = std::ifstream(path_, std::ios::binary).good();
+  const int reason = errno;
+  if (is_open && !std::filesystem::is_directory(path_, error)) return;
   throw std::invalid_argument(
-      fmt::format("{}: cannot be read: {}; name a trace", path_, file_ ? "it is a folder" : std::strerror(errno)));
+      fmt::format("{}: cannot be read: {}; name a trace", path_, is_open ? "it is a folder" : std::strerror(reason)));
 }
 
-std::string JsonFile::begin() const {
+std::string TraceFile::begin() const {
   constexpr std::size_t most = std::size_t{1} << 16U;
   std::string text(most, '\0');
   std::ifstream file(path_, std::ios::binary);
   file.read(text.data(), static_cast<std::streamsize>(most));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  text.erase(0, std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text;
 }
 
+void TraceFile::fail(const std::string& problem) const {
+  throw std::invalid_argument(fmt::format("{}, {}: {}", path_, place(), problem));
+}
+
+JsonFile::JsonFile(const std::string& path) : TraceFile(path), file_(path, std::ios::binary) { check_readable(); }
+
 std::size_t JsonFile::line_of(std::streamoff offset) const {
-  std::ifstream file(path_, std::ios::binary);
+  std::ifstream file(path(), std::ios::binary);
   std::vector<char> piece(std::size_t{1} << 20U);
   std::size_t line = 1;
   while (offset > 0 && file) {
@@ -55,9 +62,7 @@ std::size_t JsonFile::line_of(std::streamoff offset) const {
   return line;
 }
 
-void JsonFile::fail(const std::string& problem) {
-  throw std::invalid_argument(fmt::format("{}, line {} (byte {}): {}", path_, line_of(read_), read_, problem));
-}
+std::string JsonFile::place() const { return fmt::format("line {} (byte {})", line_of(read_), read_); }
 
 void JsonFile::read(int wanted_depth, const std::function<void(int depth, const json& object)>& take) {
   const auto look = [&](int depth, json::parse_event_t event, json& value) {

@@ -10,28 +10,24 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/trace_file.hpp"
+
 namespace tutti::commbench::replay {
 
 /// A JSON file that is read object by object: only one that is wanted is in memory.
-class JsonFile {
+class JsonFile final : public TraceFile {
  public:
   /// Throws std::invalid_argument if the file cannot be read.
-  explicit JsonFile(std::string path);
+  explicit JsonFile(const std::string& path);
 
   /// Hands over each object at its end, with its depth: 0 is the whole document, whose objects at a wanted depth are
   /// dropped. Throws std::invalid_argument with the line if the text is no JSON, or is cut.
   void read(int wanted_depth, const std::function<void(int depth, const nlohmann::json& object)>& take);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// The first bytes of the file, without blanks before them.
-  [[nodiscard]] std::string begin() const;
-  /// Throws what is wrong with the object that was handed over last.
-  [[noreturn]] void fail(const std::string& problem);
-
  private:
+  [[nodiscard]] std::string place() const override;
   [[nodiscard]] std::size_t line_of(std::streamoff offset) const;
 
-  std::string path_;
   std::ifstream file_;
   std::streamoff read_ = 0;
 };
@@ -39,7 +35,7 @@ class JsonFile {
 /// The fields of an object of a file. What is missing or of another type is an error that names the field.
 class Record {
  public:
-  Record(JsonFile& file, const nlohmann::json& object) : file_(&file), object_(&object) {}
+  Record(const TraceFile& file, const nlohmann::json& object) : file_(&file), object_(&object) {}
 
   [[nodiscard]] bool has(const char* field) const;
   [[nodiscard]] std::string text(const char* field) const;
@@ -62,7 +58,7 @@ class Record {
   template <typename T>
   [[nodiscard]] T get(const char* field, std::string_view wanted) const;
 
-  JsonFile* file_;
+  const TraceFile* file_;
   const nlohmann::json* object_;
 };
 

@@ -46,7 +46,8 @@ CLI::App* add_replay(CLI::App& app, ReplaySettings& s) {
       "replay",
       "Makes the calls of a trace again, with their sizes, splits, communicators and the time between them, and "
       "compares "
-      "the times. Traces: of TUTTI_TRACE, basic ones of PARAM, execution traces and profiles of PyTorch. Run it as: "
+      "the times. Traces: of TUTTI_TRACE, basic ones of PARAM, execution traces and profiles of PyTorch, and Chakra's. "
+      "Run it as: "
       "mpiexec -n 4 tutti-commbench replay trace.json");
   command
       ->add_option("files", s.files,

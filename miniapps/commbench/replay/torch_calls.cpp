@@ -72,8 +72,8 @@ void TorchCalls::add_message(const Record& source, const TorchRecord& call, bool
   const auto& members = recording_.groups[recorded.group].world_ranks;
   const std::size_t elements = is_recv ? std::max(call.sizes.out, call.sizes.in) : call.sizes.in;
   recorded.exchange.messages.push_back({is_recv,
-                                        place_of(source, members, call.peer, is_recv ? "source" : "destination"), 0,
-                                        elements * type_of(source, call).size()});
+                                        place_of(source, members, call.peer, is_recv ? "source" : "destination"),
+                                        call.tag, elements * type_of(source, call).size()});
   start(std::move(recorded), call);
 }
 

@@ -25,6 +25,7 @@ struct TorchRecord {
   std::size_t ranks = 0;       ///< of its communicator; 0: not known
   int root = 0;                ///< a rank of the communicator
   int peer = -1;               ///< of a message
+  int tag = 0;                 ///< of a message
   std::string request{};       ///< names the call that a wait is for
   double begin = 0;            ///< seconds
   std::optional<double> length{};

@@ -30,8 +30,9 @@ class Runner:
         return os.path.join(self.folder.name, name)
 
     def write(self, name, value):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(value if isinstance(value, str) else json.dumps(value))
+        text = value if isinstance(value, (str, bytes)) else json.dumps(value)
+        with open(self.path(name), "wb") as file:
+            file.write(text.encode() if isinstance(text, str) else text)
         return self.path(name)
 
     def start(self, command, trace=None):
@@ -137,12 +138,71 @@ def param(runner):
         expect(document["all"]["calls"] >= 7 * runner.ranks, document["all"])
 
 
+def varint(value):
+    low = value & 0x7F
+    return bytes([low]) if value < 128 else bytes([low | 0x80]) + varint(value >> 7)
+
+
+def field(number, value):
+    """A field of Protocol Buffers: a number, or a text or message with its length."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value & (1 << 64) - 1)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def chakra_node(number, kind, attributes, start=0, length=0):
+    """Of MLCommons Chakra's schema: numbers of fields and types as in schema/protobuf/et_def.proto."""
+    data = field(1, number) + field(2, f"node {number}") + field(3, kind) + field(6, start) + field(7, length)
+    for name, value in attributes.items():
+        data += field(10, field(1, name) + field(29 if isinstance(value, str) else 9, value))
+    return data
+
+
+def chakra_file(nodes):
+    messages = [field(1, "0.0.4")] + nodes
+    return b"".join(varint(len(message)) + message for message in messages)
+
+
+def chakra_nodes(rank, ranks):
+    computation, send, recv, collective = 4, 5, 6, 7
+    after, before = (rank + 1) % ranks, (rank - 1) % ranks
+    kinds = [0, 1, 2, 3, 4, 5, 6, 7, 9]  # all of Chakra's collectives; 8 is one with equal blocks too
+    nodes = [chakra_node(0, computation, {"num_ops": 5}, length=40)]
+    nodes += [chakra_node(1 + i, collective, {"comm_type": kind, "comm_size": 24 * ranks, "pg_name": "0"}, length=10)
+              for i, kind in enumerate(kinds)]
+    return nodes + [chakra_node(20, send, {"comm_size": 100, "comm_dst": after, "comm_tag": 3}),
+                    chakra_node(21, recv, {"comm_size": 100, "comm_src": before, "comm_tag": 3}),
+                    chakra_node(22, send, {"comm_size": 100})]
+
+
+def chakra(runner):
+    os.mkdir(runner.path("chakra"))
+    for rank in range(runner.ranks):
+        runner.write(f"chakra/trace.{rank}.et", chakra_file(chakra_nodes(rank, runner.ranks)))
+    document, _ = runner.replay([runner.path("chakra")], ["--check=all"])
+    expect(document["format"] == "chakra" and document["all"]["calls"] == 11 * runner.ranks, document["all"])
+    bytes_of = {one["call"]: one["bytes"] // runner.ranks for one in document["calls"]}
+    ranks = runner.ranks
+    expect(bytes_of == {"allreduce": 24 * ranks, "reduce": 24 * ranks, "allgather": 24 * ranks * ranks,
+                        "gather": 24 * ranks * ranks, "scatter": 24 * ranks, "bcast": 24 * ranks,
+                        "alltoall": 24 * ranks, "reduce_scatter_block": 24 * ranks, "barrier": 0, "isend": 100,
+                        "irecv": 100}, bytes_of)
+    expect(document["left_out"] == {"send without comm_dst": ranks}, document["left_out"])
+    expect(document["all"]["recorded_length_s"] >= 7e-5, "the lengths of nodes that follow one another")
+
+
 def errors(runner):
     """One line, named by file, line and field, and no rank is left behind."""
     whole = param_calls(0, runner.ranks)
     cases = [(json.dumps(whole)[:100], ["is the file whole?", "line 1"]),
              (json.dumps([{"comms": "all_reduce", "out_msg_size": 1, "dtype": "int"}]), ["'in_msg_size'", "missing"]),
-             ("[]", ["no calls"]), ("no trace", ["is no trace"])]
+             ("[]", ["no calls"]), ("no trace", ["is no trace"]),
+             (b"tutflght" + bytes(64), ["flight record", "TUTTI_TRACE=trace.json"]),
+             (b"\x1f\x8b\x08" + bytes(64), ["gunzip"]), (bytes(range(64)), ["is no trace"]),
+             (chakra_file(chakra_nodes(0, 2))[:-3], ["message 14", "is the file whole?"]),
+             (chakra_file([chakra_node(0, 7, {"comm_type": 77})]), ["message 2", "'comm_type'", "from 0 to 9"]),
+             (chakra_file([chakra_node(0, 7, {"comm_type": 6})]), ["'comm_size'", "missing"])]
     for text, words in cases:
         refuse(runner, [runner.write("bad.json", text)], words)
     refuse(runner, ["/no/such/file.json"], ["/no/such/file.json"])
@@ -167,7 +227,7 @@ def refuse(runner, files, words):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["operations", "dlrm", "param", "errors"])
+    parser.add_argument("what", choices=["operations", "dlrm", "param", "chakra", "errors"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--dlrm", help="tutti-dlrm, for that case")
     parser.add_argument("--launcher", required=True, help="launcher and its flags, one string")

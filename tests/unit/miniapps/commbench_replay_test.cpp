@@ -24,7 +24,7 @@ class Replay : public testing::Test {
   ~Replay() override { fs::remove_all(folder_); }
   std::string file(const std::string& name, const std::string& text) const {
     const std::string path = (folder_ / name).string();
-    std::ofstream(path) << text;
+    std::ofstream(path, std::ios::binary) << text;
     return path;
   }
   [[nodiscard]] std::string folder() const { return folder_.string(); }
@@ -214,6 +214,70 @@ TEST_F(Replay, ReadsProfiles) {
   EXPECT_TRUE(read_recording({path, folder() + "/worker0_step_12.json"}, 0, 2).calls.empty());
 }
 
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 128; value >>= 7U) bytes += static_cast<char>(value | 0x80U);
+  return bytes + static_cast<char>(value);
+}
+
+std::string wire(unsigned number, std::uint64_t value) { return varint(std::uint64_t{number} << 3U) + varint(value); }
+std::string wire(unsigned number, const std::string& bytes) {
+  return varint(std::uint64_t{number} << 3U | 2U) + varint(bytes.size()) + bytes;
+}
+
+std::string message(const std::string& bytes) { return varint(bytes.size()) + bytes; }
+
+/// Attributes by the fields int64_val, sint64_val and string_val of Chakra's schema.
+std::string attribute(const std::string& name, std::uint64_t value) { return wire(10, wire(1, name) + wire(9, value)); }
+std::string zigzag(const std::string& name, std::uint64_t value) { return wire(10, wire(1, name) + wire(17, value)); }
+std::string text(const std::string& name, const std::string& value) {
+  return wire(10, wire(1, name) + wire(29, value));
+}
+
+const std::string chakra_head = message(wire(1, std::string("0.0.4")));
+
+TEST_F(Replay, ReadsChakra) {
+  const std::string sum = wire(3, 7U) + wire(6, 100U) + wire(7, 20U) + attribute("comm_type", 0) +
+                          attribute("comm_size", 40) + text("pg_name", "dp");
+  const std::string odd = wire(3, 7U) + wire(6, 130U) + attribute("comm_type", 0) + attribute("comm_size", 41);
+  const std::string gather = wire(3, 7U) + wire(6, 140U) + zigzag("comm_type", 4) + attribute("comm_size", 6);
+  const std::string send =
+      wire(3, 5U) + wire(6, 150U) + attribute("comm_size", 300) + attribute("comm_dst", 1) + attribute("comm_tag", 9);
+  // A field that nobody knows, of each wire type.
+  const std::string later = wire(90, 7U) + wire(91, std::string("new")) + varint(92U << 3U | 1U) + std::string(8, 'x') +
+                            varint(93U << 3U | 5U) + std::string(4, 'x');
+  const std::string path =
+      file("trace.0.et", chakra_head + message(sum + later) + message(odd) + message(gather) + message(send));
+  const Recording read = read_recording({path}, 0, 2);
+  EXPECT_EQ(read.format, "chakra");
+  ASSERT_EQ(read.calls.size(), 4U);
+  EXPECT_EQ(read.calls[0].exchange.type, Datatype(DatatypeKind::float32));
+  EXPECT_EQ(read.calls[0].exchange.count, 10U);
+  EXPECT_EQ(read.calls[1].exchange.type, Datatype(DatatypeKind::uint8)) << "41 bytes are no floats";
+  EXPECT_EQ(read.calls[1].exchange.count, 41U);
+  EXPECT_EQ(read.calls[2].exchange.operation, Operation::allgather) << "zigzag 4 is 2";
+  EXPECT_EQ(read.calls[2].exchange.count, 6U);
+  const Message& sent = read.calls[3].exchange.messages.at(0);
+  EXPECT_EQ(sent.bytes, 300U);
+  EXPECT_EQ(sent.peer, 1);
+  EXPECT_EQ(sent.tag, 9);
+  EXPECT_NEAR(read.steps[1].begin - read.steps[0].begin, 30e-6, 1e-12);
+  EXPECT_NEAR(*read.steps[0].length, 20e-6, 1e-12);
+}
+
+TEST_F(Replay, RefusesAChakraTraceThatIsCutAnywhere) {
+  const std::string node = wire(3, 7U) + attribute("comm_type", 9);
+  const std::string whole = chakra_head + message(node) + message(node);
+  EXPECT_EQ(error_of(whole), "accepted");
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    const bool is_between = length == chakra_head.size() || length == chakra_head.size() + message(node).size();
+    EXPECT_EQ(error_of(whole.substr(0, length)) == "accepted", is_between) << length;
+  }
+  std::string turned = whole;
+  turned[chakra_head.size() + 1] = 7;  // a wire type that is none
+  EXPECT_NE(error_of(turned).find("message 2: is no node of Chakra"), std::string::npos) << error_of(turned);
+}
+
 TEST_F(Replay, SaysWhatIsWrong) {
   EXPECT_NE(error_of("[{\"comms\": \"all_reduce\",\n \"out_msg_size\": 4, \"dtype\": \"float\"}]").find("line 2"),
             std::string::npos);
@@ -230,6 +294,8 @@ TEST_F(Replay, SaysWhatIsWrong) {
       std::string::npos);
   EXPECT_NE(error_of(R"([{"comms": "all_reduce")").find("is the file whole?"), std::string::npos);
   EXPECT_NE(error_of("tuttrace...").find("tutti trace merge"), std::string::npos);
+  EXPECT_NE(error_of("tutflght").find("TUTTI_TRACE=trace.json"), std::string::npos);
+  EXPECT_NE(error_of("\x1f\x8b").find("gunzip"), std::string::npos);
   EXPECT_NE(error_of("hello").find("is no trace"), std::string::npos);
   EXPECT_NE(error_of(R"({"traceEvents": [{"ph": "X", "name": "record_param_comms", "ts": 1, "dur": 1, "args": {}}]})")
                 .find("PyTorch 2.2"),
