@@ -26,12 +26,15 @@ struct Settings {
   EmbeddingSettings embedding;
   CombineSettings combine;
   InteractionSettings interaction;
+  GemmSettings gemm;
+  MlpSettings mlp;
   int launch_rounds = 30;
   std::string json_file;
   bool device = false;
 };
 
 constexpr std::size_t most_vectors = 1U << 31U;
+constexpr std::size_t most_rows = 1U << 20U;
 constexpr int most_rounds = 100000;
 
 void add_embedding(CLI::App& app, EmbeddingSettings& s) {
@@ -68,6 +71,36 @@ void add_interaction(CLI::App& app, InteractionSettings& s) {
   add_number(interaction, "--rounds", s.rounds, {1, most_rounds}, "Measured rounds");
 }
 
+/// Of products of matrices; their operands are rounded to this type, and sums are in float32.
+void add_products(CLI::App& app, std::string& type, LimitSettings& limits, int& rounds) {
+  add_choice(app, "--type", type, {"float32", "bfloat16"}, "Type of the operands (bfloat16: by oneDNN)");
+  add_number(app, "--peak-rows", limits.peak_rows, {1, 32768},
+             "Rows of the square matrices whose product shows the limit of operations");
+  add_bytes(app, "--copy-bytes", limits.copy_bytes, {1, most_bytes}, "Bytes of the copy that shows the limit of bytes");
+  add_number(app, "--rounds", rounds, {1, most_rounds}, "Measured rounds");
+}
+
+void add_gemm(CLI::App& app, GemmSettings& s) {
+  CLI::App& gemm = *app.add_subcommand(
+      "gemm", "A product of an M x K and a K x N matrix, compared with the limits of operations and bytes");
+  add_number(gemm, "--m", s.m, {1, most_rows}, "Rows of the product");
+  add_number(gemm, "--n", s.n, {1, most_rows}, "Columns of the product");
+  add_number(gemm, "--k", s.k, {1, most_rows}, "Products in each element");
+  add_products(gemm, s.type, s.limits, s.rounds);
+}
+
+void add_mlp(CLI::App& app, MlpSettings& s) {
+  CLI::App& mlp = *app.add_subcommand(
+      "mlp",
+      "A stack of dense layers with relu, forward and backward, compared with the limits of operations and bytes");
+  add_number(mlp, "--layers", s.layers, {1, 10000}, "Dense layers");
+  add_number(mlp, "--input", s.input, {1, most_rows}, "Values of a sample");
+  add_number(mlp, "--hidden", s.hidden, {1, most_rows}, "Values between two layers");
+  add_number(mlp, "--output", s.output, {1, most_rows}, "Values of a sample's result");
+  add_number(mlp, "--batch", s.batch, {1, most_rows}, "Samples");
+  add_products(mlp, s.type, s.limits, s.rounds);
+}
+
 void add_launches(CLI::App& app, int& rounds) {
   CLI::App& launches =
       *app.add_subcommand("launches", "With --device: the host's time for launches of kernels without work");
@@ -84,11 +117,16 @@ void add_options(CLI::App& app, Settings& settings) {
   add_embedding(app, settings.embedding);
   add_combine(app, settings.combine);
   add_interaction(app, settings.interaction);
+  add_gemm(app, settings.gemm);
+  add_mlp(app, settings.mlp);
   add_launches(app, settings.launch_rounds);
   add_helps(app, "tutti-kernelbench " TUTTI_VERSION_STRING);
 }
 
 nlohmann::json run_on_device(const CLI::App& app, const Settings& settings, int rank) {
+  for (const char* name : {"gemm", "mlp"})
+    if (app.got_subcommand(name))
+      throw std::runtime_error(std::string(name) + " measures the host's products: leave out --device");
   if (const auto reason = reason_without_device()) return {{"skipped", *reason}};
   if (app.got_subcommand("embedding")) return run_device_embedding(settings.embedding, rank);
   if (app.got_subcommand("combine")) return run_device_combine(settings.combine, rank);
@@ -100,6 +138,8 @@ nlohmann::json run_chosen(const CLI::App& app, const Settings& settings, int ran
   if (settings.device) return run_on_device(app, settings, rank);
   if (app.got_subcommand("embedding")) return run_embedding(settings.embedding, rank);
   if (app.got_subcommand("combine")) return run_combine(settings.combine, rank);
+  if (app.got_subcommand("gemm")) return run_gemm(settings.gemm, rank);
+  if (app.got_subcommand("mlp")) return run_mlp(settings.mlp, rank);
   if (app.got_subcommand("launches")) throw std::runtime_error("launches are the device's: add --device");
   return run_interaction(settings.interaction, rank);
 }
