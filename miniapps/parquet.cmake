@@ -19,6 +19,7 @@ function(tutti_find_pyarrow result)
   set(${result} ${folder} PARENT_SCOPE)
 endfunction()
 
+unset(TUTTI_PYARROW_FOLDER CACHE)
 if(TUTTI_PYARROW)
   tutti_find_pyarrow(folder)
   set(TUTTI_PYARROW_FOLDER ${folder} CACHE INTERNAL "The folder of the package pyarrow that the mini-apps link")

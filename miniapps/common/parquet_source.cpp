@@ -180,11 +180,14 @@ void ParquetSource::read_bags(Cursor& cursor, std::size_t t, std::size_t count, 
             "the index " + std::to_string(values_.integers[bad]) + ", where its table has " + std::to_string(rows) +
                 " rows,");
   }
-  for (const std::int64_t index : values_.integers) {
-    bags.indices.push_back(max_ind_range_ > 0 ? index % max_ind_range_ : index);
+  if (max_ind_range_ > 0) {
+    std::ranges::for_each(values_.integers, [this](std::int64_t& index) { index %= max_ind_range_; });
   }
+  bags.indices.insert(bags.indices.end(), values_.integers.begin(), values_.integers.end());
+  const std::size_t before = bags.offsets.size();
+  bags.offsets.resize(before + count);
   for (std::size_t i = 0; i < count; ++i) {
-    bags.offsets.push_back(bags.offsets.back() + (values_.lengths.empty() ? 1 : values_.lengths[i]));
+    bags.offsets[before + i] = bags.offsets[before + i - 1] + (values_.lengths.empty() ? 1 : values_.lengths[i]);
   }
 }
 

@@ -13,7 +13,6 @@
 #include "common/command_line/progress.hpp"
 #include "common/data/day_files.hpp"
 #include "common/data/npy.hpp"
-#include "file_identity.hpp"
 
 namespace tutti::data {
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <optional>
@@ -43,6 +44,15 @@ std::vector<std::uint64_t> read_facts(const Workspace& workspace, std::uint64_t 
 }
 
 }  // namespace
+
+std::string file_identity(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    throw Error(ErrorCode::io, path.string() + ": cannot be read; copy it again");
+  }
+  return fmt::format("{} {} {}\n", path.string(), info.st_size,
+                     info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec);
+}
 
 Workspace::Workspace(const Communicator& comm, const fs::path& prefix, const std::string& description)
     : folder_(prefix.string() + ".parts") {

@@ -11,6 +11,10 @@
 
 namespace tutti::data {
 
+/// A line of path, length and time of change of an input, for a description. Throws tutti::Error (io) for a file that
+/// is not there. Local.
+[[nodiscard]] std::string file_identity(const std::filesystem::path& path);
+
 /// The parts of a data set under construction, in the folder PREFIX.parts. Its description says what they were made of:
 /// parts of another description are removed, parts of the same one are used again. Held by one run at a time.
 class Workspace {

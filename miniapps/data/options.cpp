@@ -24,11 +24,7 @@ constexpr const char* about =
     "Makes data for tutti-dlrm: converts Criteo text, generates data, and looks at them. Alone, or faster on several "
     "ranks: the files are the same.\nRun it as: mpiexec -n 8 tutti-data convert /data/criteo -o /data/terabyte";
 
-/// What is here, and how Parquet comes where it is not.
-std::string about_text() {
-  return fmt::format("{}\nParquet: {}", about,
-                     miniapps::has_parquet() ? "yes" : fmt::format("no; {}", miniapps::parquet_remedy));
-}
+std::string about_text() { return fmt::format("{}\n{}", about, parquet_text()); }
 
 void add_output(CLI::App& app, std::string& output, Format& format) {
   add_text(app, "-o,--output", output, "PREFIX",

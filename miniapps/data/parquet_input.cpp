@@ -2,7 +2,6 @@
 #include "parquet_input.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +14,6 @@
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/data/day_files.hpp"
-#include "file_identity.hpp"
 
 namespace tutti::data {
 

@@ -103,10 +103,11 @@ void ParquetOutput::write(const PartFile& part, std::size_t number,
                           const std::vector<std::vector<std::uint32_t>>& rows) {
   const std::uint64_t begin = first_samples_[number];
   const std::uint64_t end = first_samples_[number + 1];
-  for (std::size_t f = 0; f < layout_.files.size(); ++f) {
+  const auto begins = std::ranges::lower_bound(layout_.files, begin, {}, &OutputFile::first_sample);
+  for (auto f = static_cast<std::size_t>(begins - layout_.files.begin()); f < layout_.files.size(); ++f) {
     const OutputFile& file = layout_.files[f];
-    if (file.first_sample < begin || file.first_sample >= end) {
-      continue;
+    if (file.first_sample >= end) {
+      break;
     }
     const auto first = static_cast<std::size_t>(file.first_sample - begin);
     const PartRange range{first, first + static_cast<std::size_t>(file.facts.samples)};

@@ -295,7 +295,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
   add_reports(app, options);
   Accepted accepted;
   add_accepted(app, accepted);
-  app.footer(preset_text());
+  app.footer(preset_text() + parquet_text());
   add_helps(app, "tutti-dlrm " TUTTI_VERSION_STRING);
   std::vector<std::string> arguments = arguments_of(argc, argv);
   for (const auto& argument : arguments) {

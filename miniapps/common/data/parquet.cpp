@@ -6,10 +6,24 @@
 #include <fstream>
 #include <limits>
 #include <string_view>
+#include <tutti/error.hpp>
 
 #include "common/counter_random.hpp"
 
 namespace tutti::miniapps {
+
+#ifndef TUTTI_HAVE_PARQUET
+bool has_parquet() { return false; }
+
+std::unique_ptr<ParquetFile> open_parquet(const std::filesystem::path& path) {
+  throw Error(ErrorCode::not_supported,
+              path.string() + ": is of Parquet, which this build does not read; " + parquet_remedy);
+}
+
+std::string encode_parquet(const ParquetSamples&) {
+  throw Error(ErrorCode::not_supported, std::string("this build does not write Parquet; ") + parquet_remedy);
+}
+#endif
 
 void ParquetValues::clear() {
   integers.clear();

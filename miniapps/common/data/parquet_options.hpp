@@ -6,7 +6,14 @@
 
 namespace tutti::command_line {
 
-/// The options that name the columns of files of Parquet.
+/// For the help of a program that reads data: a line that says whether this build has Parquet, and the remedy where it
+/// has not, as the error for a file of Parquet does.
+inline std::string parquet_text() {
+  return fmt::format("Parquet: {}", miniapps::has_parquet() ? "yes" : fmt::format("no; {}", miniapps::parquet_remedy));
+}
+
+/// The options that name the columns of files of Parquet, the same in all programs. `names` outlives the parsing; a
+/// value is checked against the files alone.
 inline void add_parquet_names(CLI::App& app, miniapps::ParquetNames& names) {
   add_text(app, "--label", names.label, "NAME", "Parquet: the column of the label (none: label)");
   add_text(app, "--dense-columns", names.dense, "NAME,...",

@@ -124,6 +124,8 @@ def types(p):
             expect(f"{sparse}, {dense}, {label}, {codec}, {ranks} ranks", all(
                 got[k] == want[k] for k in ("_train.bin", "_test.bin", "_val.bin", ".categories")))
     table = pyarrow_table(lines, pyarrow.string(), pyarrow.int32(), pyarrow.int8())
+    pages = [f"page {ids[0]}" if ids[0] else None for ids in fields_of(lines)[2]]
+    table = table.set_column(table.column_names.index("C1"), "C1", pyarrow.array(pages))
     pyarrow.parquet.write_table(table.rename_columns([{"label": "y", "I1": "age", "C1": "site"}.get(n, n) for n in table.column_names]),
                                 p.path("own.parquet"))
     named = ["--label", "y", "--dense-columns", "age," + ",".join(f"I{j}" for j in range(2, 14)), "--sparse-columns", "site,C*"]
