@@ -29,6 +29,7 @@ Surroundings given(const char* path, int nodes, int per_node, int ranks) {
   made.costs.combine = links->combine();
   made.costs.far_copy = links->copy();
   made.table = links;
+  made.topology.network_groups = links->order();
   return made;
 }
 
@@ -60,8 +61,8 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
 
 void answer(const char* links, int nodes, int per_node, int ranks, std::size_t calls) {
   const Surroundings machine = given(links, nodes, per_node, ranks);
-  const schedules::Starts starts =
-      starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes, per_node);
+  const Case call({}, machine, 0);
+  const schedules::Starts starts = starts_of(links_of(call.machine()), detail::LinkLevel::node, nodes, per_node);
   std::cout << "starts " << starts.through;
   for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
     std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared << ' '

@@ -6,14 +6,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "call/network_groups.hpp"
 #include "planner/names.hpp"
 #include "tools/question.hpp"
 
 namespace tutti::tools {
 
 /// Measurements of a file with a line for each level, its name and the figures of link_figures, and, if it was
-/// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all. A line of local
-/// work has the seconds a byte of combining and of copying.
+/// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all, and one of its
+/// groups as tutti_scale prints it. A line of the order has the numbers of levels and of nodes, and for each level the
+/// group of each node. A line of local work has the seconds a byte of combining and of copying.
 class GivenLinks final : public detail::Measurements {
  public:
   explicit GivenLinks(const char* path) {
@@ -21,6 +23,14 @@ class GivenLinks final : public detail::Measurements {
     for (std::string name; in >> name;) {
       if (name == "fabric") {
         read_fabric(in);
+        continue;
+      }
+      if (name == "groups") {
+        read_groups(in);
+        continue;
+      }
+      if (name == "order") {
+        read_order(in);
         continue;
       }
       if (name == "local") {
@@ -38,6 +48,8 @@ class GivenLinks final : public detail::Measurements {
     return std::nullopt;
   }
   [[nodiscard]] const detail::Links* links() const override { return &links_; }
+  /// The groups of the nodes; empty: unknown.
+  [[nodiscard]] const detail::NetworkLevels& order() const { return order_; }
   [[nodiscard]] double combine() const { return combine_; }
   [[nodiscard]] double copy() const { return copy_; }
 
@@ -49,7 +61,27 @@ class GivenLinks final : public detail::Measurements {
     if (!(in >> links_.fabric.everywhere)) throw std::runtime_error("a rate of the fabric is missing");
   }
 
+  void read_groups(std::istream& in) {
+    std::size_t groups = 0;
+    in >> groups;
+    for (std::size_t i = 0; i < groups; ++i) {
+      detail::Fabric::Group& group = links_.fabric.by_group.at(i);
+      in >> group.latency >> group.between >> group.leaving;
+    }
+    if (!(in >> links_.fabric.within_group)) throw std::runtime_error("a figure of groups is missing");
+  }
+  void read_order(std::istream& in) {
+    std::size_t levels = 0;
+    std::size_t nodes = 0;
+    in >> levels >> nodes;
+    order_.assign(levels, std::vector<int>(nodes));
+    for (std::vector<int>& level : order_)
+      for (int& group : level) in >> group;
+    if (!in) throw std::runtime_error("a number of the order is missing");
+  }
+
   detail::Links links_{};
+  detail::NetworkLevels order_{};
   // On a simulated machine local work costs nothing.
   double combine_ = 1e-18;
   double copy_ = 1e-18;

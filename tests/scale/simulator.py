@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the program of the study on simulated clusters, by smpirun."""
+import hashlib
 import os
 import pathlib
 import shutil
@@ -9,6 +10,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NETWORKS = ("fat_tree", "dragonfly")
+TAPERED = "tapered"  # the fat tree with half as many links up, of orders.py
 NODES = 1024
 # What the model of the machine (program/model.hpp) leaves to SimGrid: local work costs nothing, links each way are
 # independent, and a send of 16 KiB waits for its receiver.
@@ -33,7 +35,8 @@ class Simulator:
                     raise SystemExit(f"study: the program cannot be built over SMPI, see {log}:\n{log.read_text()[-2000:]}")
 
     def _hosts(self, nodes, per_node):
-        path = self.folder / f"hosts-{'+'.join(map(str, nodes)) if len(nodes) < 4 else len(nodes)}x{per_node}"
+        name = hashlib.sha1(" ".join(map(str, nodes)).encode()).hexdigest()[:12]
+        path = self.folder / f"hosts-{name}x{per_node}"
         # Another simulation may read the same file at this moment.
         made = path.with_name(f"{path.name}-{os.getpid()}-{threading.get_ident()}")
         made.write_text("".join(f"node{node}\n" * per_node for node in nodes))
@@ -56,21 +59,27 @@ class Simulator:
         return (self._measured(network, [0, nodes - 1] if nodes > 1 else [0], per_node, "links") +
                 (self._measured(network, list(range(nodes)), per_node, "fabric") if nodes > 2 else ""))
 
-    def _measured(self, network, nodes, per_node, what):
-        done = subprocess.run(self._command(nodes, per_node, "ompi", [what, per_node]), text=True,
+    def fabric(self, network, nodes, per_node, groups):
+        """The figures of all these nodes at once, and by groups of so many nodes of the cluster ("128,4")."""
+        return self._measured(network, nodes, per_node, "fabric", groups)
+
+    def _measured(self, network, nodes, per_node, what, *more):
+        done = subprocess.run(self._command(nodes, per_node, "ompi", [what, per_node, *more]), text=True,
                               capture_output=True, env=self._environment(network))
         if done.returncode != 0:
             raise SystemExit(f"study: the {what} of {network} cannot be measured: {done.stderr[-2000:]}")
         return done.stdout
 
     def time(self, network, nodes, per_node, selector, calls, starts, limit, data=False):
-        """The seconds of each call (operation, bytes, way), as far as `limit` seconds of this machine allow."""
-        name = f"{network}-{nodes}x{per_node}-{selector}-{threading.get_ident()}"
+        """The seconds of each call (operation, bytes, way), as far as `limit` seconds of this machine allow. `nodes`: so
+        many, from the first one on, or these."""
+        nodes = list(range(nodes)) if isinstance(nodes, int) else nodes
+        name = f"{network}-{len(nodes)}x{per_node}-{selector}-{threading.get_ident()}"
         path = self.folder / f"calls-{name}"
         path.write_text("".join(f"{operation} {size} {way}\n" for operation, size, way in calls))
         arguments = [path, per_node, *starts] + (["data"] if data else [])
         begin = time.monotonic()
-        process = subprocess.Popen(self._command(list(range(nodes)), per_node, selector, arguments), text=True,
+        process = subprocess.Popen(self._command(nodes, per_node, selector, arguments), text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
                                    env=self._environment(network))
         timer = threading.Timer(limit, lambda: os.killpg(process.pid, 9))

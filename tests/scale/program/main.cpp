@@ -2,7 +2,8 @@
 // The program of the study, which smpirun starts as all ranks of a simulated cluster: study.py.
 //
 //   tutti_scale links PER_NODE     measures the links of the cluster as `tutti tune --links` does
-//   tutti_scale fabric PER_NODE    the same of all nodes at once
+//   tutti_scale fabric PER_NODE [GROUPS]    the same of all nodes at once, and of groups of so many nodes of the
+//                                           cluster, the largest first: 128,4
 //   tutti_scale CALLS PER_NODE THROUGH NODE... ACROSS... [data]    times each call of the file CALLS
 //
 // NODE and ACROSS are the numbers of a schedules::LevelPace, on a node and between nodes.
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,7 @@ namespace {
 
 struct Arguments {
   std::string calls;
+  std::string groups;
   int per_node;
   schedules::Starts starts;
   bool has_data;
@@ -135,13 +138,46 @@ std::vector<Place> places_of(const Machine& machine) {
   return places;
 }
 
-void print_fabric(const Machine& machine, int rank) {
-  const detail::Fabric fabric = tools::measure_fabric(MPI_COMM_WORLD, places_of(machine), {1, 1});
+/// The numbers that the simulated nodes have in the names of their hosts.
+std::vector<int> numbers_of_nodes(const Machine& machine) {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  const int own = std::atoi(std::string(name).substr(std::string("node").size()).c_str());
+  std::vector<int> all(static_cast<std::size_t>(machine.ranks()));
+  MPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  std::vector<int> numbers;
+  for (int rank = 0; rank < machine.ranks(); rank += machine.node_of().most())
+    numbers.push_back(all[static_cast<std::size_t>(rank)]);
+  return numbers;
+}
+
+detail::NetworkLevels groups_of(const Machine& machine, const std::string& sizes) {
+  detail::NetworkLevels groups;
+  std::istringstream words(sizes);
+  for (std::string word; std::getline(words, word, ',');) {
+    groups.emplace_back();
+    for (const int number : numbers_of_nodes(machine)) groups.back().push_back(number / std::atoi(word.c_str()));
+  }
+  return groups;
+}
+
+void print_groups(const detail::Fabric& fabric) {
+  std::printf("groups %zu", fabric.by_group.size());
+  for (const detail::Fabric::Group& group : fabric.by_group)
+    std::printf(" %.6g %.6g %.6g", group.latency, group.between, group.leaving);
+  std::printf(" %.6g\n", fabric.within_group);
+}
+
+void print_fabric(const Machine& machine, const std::string& sizes, int rank) {
+  detail::Fabric fabric = tools::measure_fabric(MPI_COMM_WORLD, places_of(machine), {1, 1});
+  tools::measure_groups(MPI_COMM_WORLD, places_of(machine), groups_of(machine, sizes), fabric, {1, 1});
   if (rank != 0 || detail::distances_of(fabric) == 0) return;
   std::printf("fabric %zu", detail::distances_of(fabric));
   for (std::size_t i = 0; i < detail::distances_of(fabric); ++i)
     std::printf(" %.6g %.6g", fabric.at[i].latency, fabric.at[i].rate);
   std::printf(" %.6g\n", fabric.everywhere);
+  if (is_measured_by_group(fabric)) print_groups(fabric);
 }
 
 void print_links(const Machine& machine, int rank) {
@@ -165,7 +201,7 @@ void run(const Arguments& arguments) {
   if (arguments.calls == "links")
     print_links(machine, rank);
   else if (arguments.calls == "fabric")
-    print_fabric(machine, rank);
+    print_fabric(machine, arguments.groups, rank);
   else
     time_calls(arguments, machine, rank);
 }
@@ -187,17 +223,17 @@ schedules::LevelPace pace_of(char** words) {
 }  // namespace tutti::scale
 
 int main(int argc, char** argv) {
-  const bool measures = argc == 3;
+  const bool measures = argc == 3 || argc == 4;
   const int words = 4 + 2 * tutti::scale::pace_words;
   if (!measures && argc < words) {
-    std::fprintf(
-        stderr,
-        "usage: tutti_scale links|fabric PER_NODE, or tutti_scale CALLS PER_NODE THROUGH NODE... ACROSS... [data]\n");
+    std::fprintf(stderr,
+                 "usage: tutti_scale links|fabric PER_NODE [GROUPS], or tutti_scale CALLS PER_NODE THROUGH NODE... "
+                 "ACROSS... [data]\n");
     return 2;
   }
   try {
     MPI_Init(&argc, &argv);
-    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > words};
+    tutti::scale::Arguments arguments{argv[1], argc == 4 ? argv[3] : "", std::atoi(argv[2]), {}, argc > words};
     if (!measures)
       arguments.starts = {tutti::scale::pace_of(argv + 4), tutti::scale::pace_of(argv + 4 + tutti::scale::pace_words),
                           std::atof(argv[3]), tutti::schedules::KeepOrder::no};

@@ -38,13 +38,16 @@ extern "C" void load_platform(const sg4::Engine& /*engine*/) {
   // 1,024 nodes each. Fat tree: 32 leaves of 32 nodes, with as many links up as down. Dragonfly: 8 groups of 2 chassis
   // of 16 routers of 4 nodes; links are 16 wide between groups, 8 between chassis, 2 between routers of a chassis.
   // SimGrid wants at least as many routers in a chassis as there are groups.
-  if (network == "fat_tree")
+  if (network == "tapered")  // the fat tree with half as many links up
+    zone = sg4::create_fatTree_zone("cluster", nullptr, {2, {32, 32}, {1, 16}, {1, 1}}, parts, model.link_rate,
+                                    model.link_latency, policy);
+  else if (network == "fat_tree")
     zone = sg4::create_fatTree_zone("cluster", nullptr, {2, {32, 32}, {1, 32}, {1, 1}}, parts, model.link_rate,
                                     model.link_latency, policy);
   else if (network == "dragonfly")
     zone = sg4::create_dragonfly_zone("cluster", nullptr, {{8, 16}, {2, 8}, {16, 2}, 4}, parts, model.link_rate,
                                       model.link_latency, policy);
   else
-    throw std::invalid_argument("TUTTI_SCALE_NETWORK is neither fat_tree nor dragonfly: " + network);
+    throw std::invalid_argument("TUTTI_SCALE_NETWORK is none of fat_tree, tapered, dragonfly: " + network);
   zone->seal();
 }
