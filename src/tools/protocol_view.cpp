@@ -132,8 +132,9 @@ ProtocolView along_levels(const ShapedCall& call, const detail::shm::Groups& gro
 
 /// Contributions go up the groups of the ranks, and the result goes down.
 ProtocolView along_tree(const ShapedCall& call) {
+  const detail::shm::Groups exchange = detail::shm::unplaced_groups(call.size, detail::shm::most_in_exchange);
+  if (detail::shm::is_exchanged(call.signature, exchange.levels())) return along_levels(call, exchange);
   const detail::shm::Groups groups = detail::shm::unplaced_groups(call.size);
-  if (detail::shm::is_exchanged(call.signature, groups.levels())) return along_levels(call, groups);
   const std::string what = call.amount() + " with flags";
   Step up;
   up.move = Move::combine;

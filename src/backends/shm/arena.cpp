@@ -204,7 +204,9 @@ std::unique_ptr<Arena> Arena::found(Context& context, std::string& reason) {
 
 ArenaPool::Findings Arena::explore(const Context& context) {
   ArenaPool::Findings findings;
-  findings.tree = std::make_shared<const TreePlaces>(Groups(context.topology.places).places_of(rank_));
+  TreePlaces places = Groups(context.topology.places).places_of(rank_);
+  places.partners = exchange_groups(context.topology.places).partners_of(rank_);
+  findings.tree = std::make_shared<const TreePlaces>(std::move(places));
   findings.report = config().single_copy
                         ? try_copies(context.point_to_point)
                         : "single copies are switched off by TUTTI_SINGLE_COPY=0: large messages go through slots";

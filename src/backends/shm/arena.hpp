@@ -107,6 +107,7 @@ class Arena final : public BackendState {
   /// The ranks that it exchanges with, level by level.
   [[nodiscard]] const std::vector<Partners>& tree_partners() const { return tree_->partners; }
   [[nodiscard]] int tree_levels() const { return tree_->levels; }
+  [[nodiscard]] int exchange_levels() const { return static_cast<int>(tree_->partners.size()); }
   /// Uses these groups from the next call on. All ranks must use the same.
   void use_groups(const Groups& groups);
 

@@ -58,7 +58,7 @@ Candidate way_by_tree(const Candidates& all) {
   Candidate c = way_by(Protocol::tree, all);
   if (!c.can_be_chosen()) return c;
   const shm::TreeShape shape =
-      machine.places.empty() ? shm::unplaced_shape(machine.size) : shm::shape_of(shm::Groups(machine.places));
+      machine.places.empty() ? shm::unplaced_shape(machine.size) : shm::shape_of(machine.places);
   c.seconds = shm::predict_tree(all.signature(), shape, machine);
   if (!shm::is_worth_a_tree(shape)) c.advise_against("few ranks: they exchange their lines directly");
   return c;

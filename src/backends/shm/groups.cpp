@@ -16,6 +16,7 @@ using KeyOf = Key (*)(const Place&);
 
 /// What the ranks of a group have in common, nearest first. A cache may span several NUMA domains, and a domain several
 /// caches. Ranks that are not bound to one cache or domain share the key -1.
+constexpr std::size_t cache_keys = 2;  ///< those within one cache
 constexpr std::array<KeyOf, 4> keys = {
     [](const Place& place) {
       return Key{place.numa, place.l3};
@@ -103,14 +104,15 @@ std::vector<int> groups_of_ranks(const std::vector<int>& unit_of, const std::vec
 
 }  // namespace
 
-Groups::Groups(std::span<const Place> places, int fanout) : size_(static_cast<int>(places.size())) {
-  fanout = std::clamp(fanout, 2, most_fanout);
+Groups::Groups(std::span<const Place> places, int fanout, int between_caches) : size_(static_cast<int>(places.size())) {
+  const std::array<int, 2> most{std::clamp(fanout, 2, most_fanout),
+                                std::clamp(between_caches == 0 ? fanout : between_caches, 2, most_fanout)};
   Units units;
   for (int rank = 0; rank < size_; ++rank) units.push_back(rank);
   std::vector<int> unit_of = units;
-  for (const KeyOf key_of : keys)
+  for (std::size_t key = 0; key < keys.size(); ++key)
     for (;;) {
-      const std::vector<Units> groups = join(units, places, key_of, fanout);
+      const std::vector<Units> groups = join(units, places, keys[key], most[key < cache_keys ? 0 : 1]);
       if (groups.size() == units.size()) break;
       units = lowest_of(groups);
       levels_.push_back({groups, groups_of_ranks(unit_of, groups)});
@@ -161,9 +163,15 @@ Partners Groups::partners_of(int rank, int level) const {
   return partners;
 }
 
+std::vector<Partners> Groups::partners_of(int rank) const {
+  std::vector<Partners> partners;
+  for (int level = 0; level < levels(); ++level) partners.push_back(partners_of(rank, level));
+  return partners;
+}
+
 TreePlaces Groups::places_of(int rank) const {
   TreePlaces places;
-  for (int level = 0; level < levels(); ++level) places.partners.push_back(partners_of(rank, level));
+  places.partners = partners_of(rank);
   places.levels = levels();
   for (int root = 0; root < size_; ++root) places.of_root.push_back(place_of(rank, root));
   return places;
@@ -190,10 +198,10 @@ Groups unplaced_groups(int size, int fanout) {
   return Groups(places, fanout);
 }
 
-Chain unplaced_chain(int size) {
+Chain unplaced_chain(int size, int fanout) {
   std::vector<Chain> units(static_cast<std::size_t>(size));
   while (units.size() > 1) {
-    const Division division(units.size(), most_fanout);
+    const Division division(units.size(), fanout);
     for (std::size_t i = 0; i < division.groups(); ++i) {
       const std::size_t begin = division.begin(i);
       const std::size_t end = division.begin(i + 1);

@@ -12,6 +12,11 @@ namespace tutti::detail::shm {
 /// The most units of a group, so that a leader polls one line less than that at each level.
 inline constexpr int most_fanout = 8;
 
+/// The most units where all ranks of a group exchange their lines (tree_exchange.hpp): each is read by all others, and
+/// whoever looks at a line too early makes its writer take it back, which takes longer between caches.
+inline constexpr int most_in_exchange = 4;
+inline constexpr int most_between_caches = 3;
+
 /// One level: its groups join units, which are ranks at the first level and groups of the level below at all others.
 struct GroupLevel {
   std::vector<std::vector<int>> units;  ///< the units of each group, each named by its lowest rank, in ascending order
@@ -54,8 +59,9 @@ struct Chain {
 class Groups {
  public:
   Groups() = default;
-  /// places: one per rank. The ranks are on one node. fanout: from 2 to most_fanout.
-  explicit Groups(std::span<const Place> places, int fanout = most_fanout);
+  /// places: one per rank. The ranks are on one node. fanout: from 2 to most_fanout; between_caches: at the levels
+  /// above the last-level caches; 0: the same.
+  explicit Groups(std::span<const Place> places, int fanout = most_fanout, int between_caches = 0);
 
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] int levels() const { return static_cast<int>(levels_.size()); }
@@ -67,6 +73,7 @@ class Groups {
   [[nodiscard]] TreePlace place_of(int rank, int root) const;
   /// The k-th rank of a unit reads the k-th of each other one, or begins again where that has fewer.
   [[nodiscard]] Partners partners_of(int rank, int level) const;
+  [[nodiscard]] std::vector<Partners> partners_of(int rank) const;
   [[nodiscard]] TreePlaces places_of(int rank) const;
   [[nodiscard]] Chain longest_chain() const;
 
@@ -89,9 +96,14 @@ class Groups {
   std::vector<GroupLevel> levels_;
 };
 
+/// Those along which all ranks exchange.
+[[nodiscard]] inline Groups exchange_groups(std::span<const Place> places) {
+  return Groups(places, most_in_exchange, most_between_caches);
+}
+
 /// The groups of ranks whose places are unknown.
 [[nodiscard]] Groups unplaced_groups(int size, int fanout = most_fanout);
 /// Their longest chain, without the groups.
-[[nodiscard]] Chain unplaced_chain(int size);
+[[nodiscard]] Chain unplaced_chain(int size, int fanout = most_fanout);
 
 }  // namespace tutti::detail::shm

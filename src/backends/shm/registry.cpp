@@ -25,7 +25,7 @@ bool by_ring(const Signature& s, int size, const Means& /*means*/) { return fits
 
 std::shared_ptr<Execution> make_by_tree(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
                                         const Turn* turn, const CallOptions& options) {
-  const bool exchanges = is_exchanged(plan->signature, arena_of(*context).tree_levels());
+  const bool exchanges = is_exchanged(plan->signature, arena_of(*context).exchange_levels());
   return (exchanges ? make_by<TreeExchange> : make_by<Tree>)(context, plan, std::move(binding), turn, options);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "operation/signature.hpp"
@@ -17,19 +19,25 @@ struct LineCosts {
 /// What the price of a call by `tree` depends on.
 struct TreeShape {
   int size = 0;
-  Chain chain{};  ///< the longest one
+  Chain tree{};      ///< the longest one up to a root or down
+  Chain exchange{};  ///< the longest one where all ranks exchange
 };
 
-[[nodiscard]] inline TreeShape shape_of(const Groups& groups) { return {groups.size(), groups.longest_chain()}; }
+/// That of ranks whose places are known.
+[[nodiscard]] inline TreeShape shape_of(std::span<const Place> places) {
+  return {static_cast<int>(places.size()), Groups(places).longest_chain(), exchange_groups(places).longest_chain()};
+}
 /// That of ranks whose places are unknown.
-[[nodiscard]] inline TreeShape unplaced_shape(int size) { return {size, unplaced_chain(size)}; }
+[[nodiscard]] inline TreeShape unplaced_shape(int size) {
+  return {size, unplaced_chain(size), unplaced_chain(size, most_in_exchange)};
+}
 
 /// Fewer ranks always exchange their lines directly: a tree would save them one line at most.
 inline constexpr int fewest_tree_ranks = 5;
 
 /// Returns true if a call by `tree` can be faster than an exchange of lines between all ranks.
 [[nodiscard]] inline bool is_worth_a_tree(const TreeShape& shape) {
-  return shape.size >= fewest_tree_ranks && shape.chain.levels > 1;
+  return shape.size >= fewest_tree_ranks && shape.tree.levels > 1;
 }
 
 /// Returns true if a call by `tree` is an exchange of all ranks at each level (TreeExchange): where all need the
@@ -43,9 +51,9 @@ inline constexpr int fewest_tree_ranks = 5;
 /// Predicts the time of a call by `tree`, in seconds: the lines that change hands on the longest chain. A line that
 /// several ranks read counts once for each of them, because its home serves them one after the other.
 [[nodiscard]] inline double tree_seconds(const Signature& signature, const TreeShape& shape, const LineCosts& costs) {
-  const Chain& chain = shape.chain;
-  const bool one_way = signature.operation == Operation::bcast || signature.operation == Operation::reduce ||
-                       is_exchanged(signature, chain.levels);
+  const bool exchanges = is_exchanged(signature, shape.exchange.levels);
+  const Chain& chain = exchanges ? shape.exchange : shape.tree;
+  const bool one_way = exchanges || signature.operation == Operation::bcast || signature.operation == Operation::reduce;
   const double ways = one_way ? 1 : 2;
   const std::size_t block = signature.operation == Operation::barrier ? 0 : signature.count * signature.type.size();
   const std::size_t moved = block * static_cast<std::size_t>(chain.lines);
