@@ -193,6 +193,31 @@ Chain Groups::longest_chain() const {
   return longest;
 }
 
+int Groups::most_readers() const {
+  int most = 1;
+  for (int index = 1; index < levels(); ++index) {
+    std::map<int, int> sizes;  // of the units
+    for (const int unit : level(index - 1).group_of) ++sizes[unit];
+    for (const Units& units : level(index).units) {
+      int smallest = size_;
+      int largest = 0;
+      for (const int unit : units) {
+        const int size = sizes[group_of(index - 1, unit)];
+        smallest = std::min(smallest, size);
+        largest = std::max(largest, size);
+      }
+      most = std::max(most, (largest + smallest - 1) / smallest);
+    }
+  }
+  return most;
+}
+
+Groups exchange_groups(std::span<const Place> places) {
+  constexpr int most_readers = 2;
+  Groups groups(places, most_in_exchange, most_between_caches);
+  return groups.most_readers() <= most_readers ? groups : Groups();
+}
+
 Groups unplaced_groups(int size, int fanout) {
   const std::vector<Place> places(static_cast<std::size_t>(size));
   return Groups(places, fanout);

@@ -74,6 +74,8 @@ class Groups {
   /// The k-th rank of a unit reads the k-th of each other one, or begins again where that has fewer.
   [[nodiscard]] Partners partners_of(int rank, int level) const;
   [[nodiscard]] std::vector<Partners> partners_of(int rank) const;
+  /// The most ranks of one unit that read the same rank of another one.
+  [[nodiscard]] int most_readers() const;
   [[nodiscard]] TreePlaces places_of(int rank) const;
   [[nodiscard]] Chain longest_chain() const;
 
@@ -96,10 +98,9 @@ class Groups {
   std::vector<GroupLevel> levels_;
 };
 
-/// Those along which all ranks exchange.
-[[nodiscard]] inline Groups exchange_groups(std::span<const Place> places) {
-  return Groups(places, most_in_exchange, most_between_caches);
-}
+/// Those along which all ranks exchange; none if units of one level differ so much in size that many ranks would wait
+/// for one another at each line of a small one.
+[[nodiscard]] Groups exchange_groups(std::span<const Place> places);
 
 /// The groups of ranks whose places are unknown.
 [[nodiscard]] Groups unplaced_groups(int size, int fanout = most_fanout);

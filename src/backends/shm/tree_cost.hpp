@@ -42,7 +42,9 @@ inline constexpr int fewest_tree_ranks = 5;
 
 /// Returns true if a call by `tree` is an exchange of all ranks at each level (TreeExchange): where all need the
 /// result, and a cell has lines for the data of each level.
+/// levels: of the groups of an exchange; 0: there are none.
 [[nodiscard]] inline bool is_exchanged(const Signature& signature, int levels) {
+  if (levels == 0) return false;
   if (signature.operation == Operation::barrier) return true;
   const std::size_t lines = lines_of(signature.count * signature.type.size());
   return signature.operation == Operation::allreduce && lines * static_cast<std::size_t>(levels) <= cell_lines;

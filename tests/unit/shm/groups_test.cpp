@@ -15,6 +15,7 @@ namespace tutti::test {
 namespace {
 
 using detail::shm::Chain;
+using detail::shm::exchange_groups;
 using detail::shm::Groups;
 using detail::shm::most_fanout;
 using detail::shm::Partners;
@@ -189,6 +190,14 @@ TEST(Groups, AWideCacheIsDividedEvenly) {
   EXPECT_EQ(groups.levels(), 2);
   EXPECT_EQ(groups.longest_chain().lines, 14);
   for (const auto& units : groups.level(0).units) EXPECT_EQ(units.size(), 8U);
+}
+
+TEST(Groups, RanksThatFillSocketsUnevenlyDoNotExchange) {
+  std::vector<Place> places = bound_places(2, 12, 8);
+  EXPECT_EQ(exchange_groups(places).most_readers(), 2) << "caches of 8 have groups of 3, 3 and 2";
+  EXPECT_GT(exchange_groups(places).levels(), 0);
+  places.resize(104);
+  EXPECT_EQ(exchange_groups(places).levels(), 0) << "12 ranks would read each line of the second socket";
 }
 
 TEST(Groups, TheChainOfUnplacedRanksIsThatOfTheirGroups) {
