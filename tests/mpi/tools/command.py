@@ -218,7 +218,8 @@ def drawings(runner):
         expect(f"{words}", f"rank {int(ranks) - 1}" in words)
     for protocol in ("line", "slots", "single_copy", "parts", "tree"):
         words = runner.drawing("explain", "allreduce", "--ranks", "4", "--algorithm", "shm:" + protocol)
-        expect(f"{protocol}: {words}", any(word.startswith("1  publish") for word in words))
+        first = "1  level 1: each rank stores" if protocol == "tree" else "1  publish"
+        expect(f"{protocol}: {words}", any(word.startswith(first) for word in words))
     words = runner.drawing("explain", "bcast", "--ranks", "4", "--bytes", "1MiB", "--algorithm", "shm:stream")
     expect(f"{words}", any("near ring" in word for word in words))
     runner.refused(["explain", "allreduce", "--ranks", "200", "--algorithm", "ring", "--svg", "ring.svg"], "at most 64")
