@@ -152,12 +152,10 @@ class ArrayParser {
     if (owner % ranks_ != rank_ || fs::exists(path)) {
       return;
     }
-    try {
+    make_on_rank(rank_, [&] {
       Samples samples = reader_->read(piece.first, piece.end);
       writer_.write(path, samples, piece.is_last);
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{} (on rank {})", error.what(), rank_));
-    }
+    });
   }
 
  private:

@@ -56,11 +56,7 @@ class Parser {
       : workspace_(workspace), part_bytes_(part_bytes), rank_(rank), writer_(miniapps::criteo_tables) {}
 
   void run(const TextFile& file, const Unit& unit) {
-    try {
-      parse(file, unit);
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{} (on rank {})", error.what(), rank_));
-    }
+    make_on_rank(static_cast<std::size_t>(rank_), [&] { parse(file, unit); });
   }
 
  private:

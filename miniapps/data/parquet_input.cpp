@@ -175,16 +175,14 @@ class GroupParser {
     if (piece.group % ranks_ != rank_ || fs::exists(path)) {
       return;
     }
-    try {
+    make_on_rank(rank_, [&] {
       if (group_ != piece.group || !reader_) {
         reader_.emplace(input_, piece.group);
         group_ = piece.group;
       }
       Samples samples = reader_->read(piece.first, piece.end);
       writer_.write(path, samples, piece.is_last);
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{} (on rank {})", error.what(), rank_));
-    }
+    });
   }
 
  private:

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <tutti/error.hpp>
 #include <vector>
 
 #include "common/data/id_table.hpp"
@@ -39,6 +42,16 @@ class PartWriter {
  private:
   std::vector<miniapps::IdTable> tables_;
 };
+
+/// Makes a part. An error names the rank that made it.
+template <typename Make>
+void make_on_rank(std::size_t rank, const Make& make) {
+  try {
+    make();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{} (on rank {})", error.what(), rank));
+  }
+}
 
 /// A part that was written, mapped.
 class PartFile {
