@@ -145,8 +145,7 @@ std::string why_no_computation(Beside beside) {
 #if !TUTTI_HAVE_BLAS
   if (beside == Beside::gemm)
     return "--beside gemm: this program is built without a BLAS; install OpenBLAS (libopenblas-dev) and build it "
-           "again, "
-           "or pass copy";
+           "again, or pass copy";
 #endif
 #if !TUTTI_HAS_TRAINING
   if (beside == Beside::embedding)

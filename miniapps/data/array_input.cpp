@@ -13,6 +13,7 @@
 #include "common/command_line/progress.hpp"
 #include "common/data/day_files.hpp"
 #include "common/data/npy.hpp"
+#include "piece_parser.hpp"
 
 namespace tutti::data {
 
@@ -132,42 +133,6 @@ std::vector<DayPiece> day_pieces(const ArrayInput& input, std::uint64_t part_byt
   return pieces;
 }
 
-/// This rank's pieces, one after the other.
-class ArrayParser {
- public:
-  ArrayParser(const Communicator& comm, const Workspace& workspace, const ArrayInput& input)
-      : rank_(static_cast<std::size_t>(comm.rank())),
-        ranks_(static_cast<std::size_t>(comm.size())),
-        workspace_(workspace),
-        input_(input),
-        writer_(input.sidecar.tables.size()) {}
-
-  void run(const DayPiece& piece, std::size_t number) {
-    if (day_ != piece.day || !reader_) {
-      reader_.emplace(input_, piece.day);
-      day_ = piece.day;
-    }
-    const auto path = workspace_.part(piece.day, piece.number);
-    const std::size_t owner = reader_->is_deflated() ? piece.day : number;
-    if (owner % ranks_ != rank_ || fs::exists(path)) {
-      return;
-    }
-    make_on_rank(rank_, [&] {
-      Samples samples = reader_->read(piece.first, piece.end);
-      writer_.write(path, samples, piece.is_last);
-    });
-  }
-
- private:
-  std::size_t rank_;
-  std::size_t ranks_;
-  const Workspace& workspace_;
-  const ArrayInput& input_;
-  PartWriter writer_;
-  std::optional<DayReader> reader_{};
-  std::size_t day_ = 0;
-};
-
 }  // namespace
 
 std::uint64_t ArrayInput::bytes() const {
@@ -205,10 +170,11 @@ void part_arrays(const Communicator& comm, const Workspace& workspace, const Arr
                  std::uint64_t part_bytes) {
   const auto pieces = day_pieces(input, part_bytes);
   command_line::Progress progress("arrays", pieces.size(), comm.rank() == 0);
-  ArrayParser parser(comm, workspace, input);
+  PieceParser<ArrayInput, DayReader> parser(comm, workspace, input, input.sidecar.tables.size());
   miniapps::run_agreed(comm, [&] {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      parser.run(pieces[i], i);
+      const std::size_t day = pieces[i].day;
+      parser.run(pieces[i], day, parser.reader_of(day).is_deflated() ? day : i);
       progress.update(i + 1);
     }
   });

@@ -14,6 +14,7 @@
 #include "common/agree.hpp"
 #include "common/command_line/progress.hpp"
 #include "common/data/day_files.hpp"
+#include "piece_parser.hpp"
 
 namespace tutti::data {
 
@@ -160,41 +161,6 @@ class GroupReader {
   ParquetValues values_{};
 };
 
-/// This rank's row groups, one piece after the other.
-class GroupParser {
- public:
-  GroupParser(const Communicator& comm, const Workspace& workspace, const ParquetInput& input)
-      : rank_(static_cast<std::size_t>(comm.rank())),
-        ranks_(static_cast<std::size_t>(comm.size())),
-        workspace_(workspace),
-        input_(input),
-        writer_(input.set.tables().size()) {}
-
-  void run(const GroupPiece& piece) {
-    const auto path = workspace_.part(piece.day, piece.number);
-    if (piece.group % ranks_ != rank_ || fs::exists(path)) {
-      return;
-    }
-    make_on_rank(rank_, [&] {
-      if (group_ != piece.group || !reader_) {
-        reader_.emplace(input_, piece.group);
-        group_ = piece.group;
-      }
-      Samples samples = reader_->read(piece.first, piece.end);
-      writer_.write(path, samples, piece.is_last);
-    });
-  }
-
- private:
-  std::size_t rank_;
-  std::size_t ranks_;
-  const Workspace& workspace_;
-  const ParquetInput& input_;
-  PartWriter writer_;
-  std::optional<GroupReader> reader_{};
-  std::size_t group_ = 0;
-};
-
 bool names_parquet(const std::string& input) {
   return fs::is_directory(input) ? miniapps::has_parquet_files(input)
                                  : miniapps::is_parquet(input) || input.ends_with(".parquet");
@@ -246,10 +212,10 @@ void part_parquet(const Communicator& comm, const Workspace& workspace, const Pa
                   std::uint64_t part_bytes) {
   const auto pieces = group_pieces(input, part_bytes);
   command_line::Progress progress("row groups", pieces.size(), comm.rank() == 0);
-  GroupParser parser(comm, workspace, input);
+  PieceParser<ParquetInput, GroupReader> parser(comm, workspace, input, input.set.tables().size());
   miniapps::run_agreed(comm, [&] {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      parser.run(pieces[i]);
+      parser.run(pieces[i], pieces[i].group, pieces[i].group);
       progress.update(i + 1);
     }
   });

@@ -204,9 +204,8 @@ std::unique_ptr<Arena> Arena::found(Context& context, std::string& reason) {
 
 ArenaPool::Findings Arena::explore(const Context& context) {
   ArenaPool::Findings findings;
-  TreePlaces places = Groups(context.topology.places).places_of(rank_);
-  places.partners = exchange_groups(context.topology.places).partners_of(rank_);
-  findings.tree = std::make_shared<const TreePlaces>(std::move(places));
+  const std::span<const Place> places(context.topology.places);
+  findings.tree = std::make_shared<const TreePlaces>(places_of(rank_, Groups(places), exchange_groups(places)));
   findings.report = config().single_copy
                         ? try_copies(context.point_to_point)
                         : "single copies are switched off by TUTTI_SINGLE_COPY=0: large messages go through slots";
@@ -327,7 +326,7 @@ void Arena::prepare_cells(int first) {
 }
 
 void Arena::use_groups(const Groups& groups) {
-  tree_ = std::make_shared<const TreePlaces>(groups.places_of(rank_));
+  tree_ = std::make_shared<const TreePlaces>(places_of(rank_, groups, groups));
   for (auto& use : near_uses_) use.store(0, std::memory_order_relaxed);
   near_done_.store(0, std::memory_order_relaxed);
 }

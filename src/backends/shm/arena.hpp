@@ -260,9 +260,8 @@ class Arena final : public BackendState {
   std::uint64_t history_ = 0;  ///< digest of all calls that are matched by order, and of those that were refused
   std::atomic<std::uint64_t> known_completed_{0};                      ///< used by all ranks
   std::array<std::atomic<std::uint64_t>, ordered_cells> near_uses_{};  ///< by cell; 0: none
-  std::atomic<std::uint64_t> near_done_{
-      0};                              ///< near_use() of the last operation that the neighbours are known to have done
-  std::atomic<std::uint64_t> met_{0};  ///< the last operation that all ranks are known to have begun
+  std::atomic<std::uint64_t> near_done_{0};  ///< near_use() of the last operation that the neighbours have finished
+  std::atomic<std::uint64_t> met_{0};        ///< the last operation that all ranks are known to have begun
   std::uint64_t next_streamed_ = 0;
   std::uint64_t known_streamed_ = 0;  ///< calls by rings that all ranks have finished
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;

@@ -169,11 +169,9 @@ std::vector<Partners> Groups::partners_of(int rank) const {
   return partners;
 }
 
-TreePlaces Groups::places_of(int rank) const {
-  TreePlaces places;
-  places.partners = partners_of(rank);
-  places.levels = levels();
-  for (int root = 0; root < size_; ++root) places.of_root.push_back(place_of(rank, root));
+TreePlaces places_of(int rank, const Groups& tree, const Groups& exchange) {
+  TreePlaces places{{}, exchange.partners_of(rank), tree.levels()};
+  for (int root = 0; root < tree.size(); ++root) places.of_root.push_back(tree.place_of(rank, root));
   return places;
 }
 

@@ -76,7 +76,6 @@ class Groups {
   [[nodiscard]] std::vector<Partners> partners_of(int rank) const;
   /// The most ranks of one unit that read the same rank of another one.
   [[nodiscard]] int most_readers() const;
-  [[nodiscard]] TreePlaces places_of(int rank) const;
   [[nodiscard]] Chain longest_chain() const;
 
  private:
@@ -101,6 +100,9 @@ class Groups {
 /// Those along which all ranks exchange; none if units of one level differ so much in size that many ranks would wait
 /// for one another at each line of a small one.
 [[nodiscard]] Groups exchange_groups(std::span<const Place> places);
+
+/// The places of a rank in the trees of some groups, and its partners in an exchange along others.
+[[nodiscard]] TreePlaces places_of(int rank, const Groups& tree, const Groups& exchange);
 
 /// The groups of ranks whose places are unknown.
 [[nodiscard]] Groups unplaced_groups(int size, int fanout = most_fanout);
