@@ -40,7 +40,8 @@ std::vector<GroupPiece> group_pieces(const ParquetInput& input, std::uint64_t pa
   const ParquetSet& set = input.set;
   const auto values = std::accumulate(set.columns.begin(), set.columns.end(), std::uint64_t{0},
                                       [](std::uint64_t sum, const ParquetColumn& c) { return sum + c.values; });
-  const std::uint64_t size = std::max<std::uint64_t>(part_bytes * set.samples() / (4 * values), 1);
+  const std::uint64_t size =
+      std::max<std::uint64_t>(part_bytes * set.samples() / (4 * std::max<std::uint64_t>(values, 1)), 1);
   std::vector<GroupPiece> pieces;
   std::uint64_t day = 0;
   std::uint64_t number = 0;
